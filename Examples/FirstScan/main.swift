@@ -4,7 +4,7 @@ import Foundation
 
 final class Scanner: NSObject, NFCNDEFReaderSessionDelegate {
     func scan() {
-        // Without a reader the session ends with an error that says why. nfclint:disable SRC001
+        // Without a reader, the session ends with an error that gives the reason. nfclint:disable SRC001
         let session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: true)
         session.alertMessage = "Hold the poster near the reader."
         session.begin()
@@ -29,7 +29,7 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate {
         exit(isDone && isShown ? 0 : 1)
     }
 
-    /// Escapes invisible characters, so that a tag can't control the terminal or hide a part of its text.
+    /// Escapes invisible characters, so that a tag can't control the terminal or hide part of its text.
     private func visible(_ text: String) -> String {
         text.applyingTransform(StringTransform("[[:C:][:Zl:][:Zp:][:DI:]] Any-Hex"), reverse: false) ?? ""
     }

@@ -2,8 +2,8 @@
 import Foundation
 import UserActivityReceiving
 
-/// The app as the system starts it for a card. It opens a window, which then receives the message. Without a desktop it
-/// saves the messages itself and writes them to standard output. It ends when no message has come for a minute, or when a
+/// Runs when the system starts the app for a card. Opens a window, which then receives the message. Without a desktop,
+/// saves the messages and writes them to standard output. Ends when no message has arrived for a minute, or when a
 /// window takes over.
 @MainActor
 final class BackgroundInterface {
@@ -38,13 +38,13 @@ final class BackgroundInterface {
     }
 }
 
-/// A terminal window on the desktop that runs the app: that of `xdg-terminal-exec` or `TERMINAL`, or the first that is
-/// installed.
+/// Opens a terminal window that runs the app. Uses `xdg-terminal-exec`, the program in `TERMINAL`, or the first
+/// terminal that is installed.
 struct TerminalWindow {
-    /// How long a window may take to open, for all terminals together. The program that starts the app waits 20 seconds.
+    /// How long opening a window may take, for all terminals. The program that starts the app waits 20 seconds.
     private static let limit = Duration.seconds(10)
 
-    /// Terminals, each with its option for a command.
+    /// The supported terminals, each with the option that makes it run a command.
     private static let terminals = [
         ["x-terminal-emulator", "-e"], ["ptyxis", "--"], ["gnome-terminal", "--"], ["konsole", "-e"],
         ["xfce4-terminal", "-x"], ["foot"], ["kitty"], ["alacritty", "-e"], ["xterm", "-e"],
@@ -52,7 +52,7 @@ struct TerminalWindow {
 
     private let environment = ProcessInfo.processInfo.environment
 
-    /// Opens a window, and waits until the app in it runs. Returns false when no terminal could be opened.
+    /// Opens a window, and waits until the app runs in it. Returns false if no terminal could be opened.
     func open() async -> Bool {
         let isRunning = { Application.isRunning(as: LinkReceiver.desktopID) }
         if isRunning() { return true }
@@ -73,14 +73,14 @@ struct TerminalWindow {
 
     private func start(_ command: [String]) -> Process? {
         let process = Process()
-        // It ends with a failure for a program that does not exist.
+        // If the program does not exist, `env` ends with a failure.
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = command + [URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        // A program inherits the blocked signals of the thread that starts it. Threads of a pool block SIGINT, so Ctrl-C in
-        // the window would do nothing.
+        // A new program inherits the signal mask of the thread that starts it. Thread-pool threads block SIGINT, so
+        // Ctrl-C in the window would do nothing.
         var none = sigset_t()
         var before = sigset_t()
         unsafe sigemptyset(&none)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The app line by line: it reads commands from standard input, one per line, and does not control the terminal. It is for
-/// scripts, simple terminals and screen readers.
+/// The app's line interface: reads commands from standard input, one per line, and does not control the terminal. Meant
+/// for scripts, simple terminals and screen readers.
 ///
 /// Results go to standard output, notes and failures to standard error.
 @MainActor
 final class CommandInterface {
     private let reader: MessageReader
     private let input = LineInput()
-    /// Whether a person types. Then there is a prompt, and Enter cancels a scan.
+    /// Whether a person types the commands. Then the app shows a prompt, and Enter cancels a scan.
     private let hasPerson: Bool
     private lazy var links = LinkReceiver(reader, isVisible: hasPerson) { [self] number in
         if hasPerson { say("\n\(Wording.arrived)") }
@@ -24,7 +24,7 @@ final class CommandInterface {
         self.hasPerson = hasPerson
     }
 
-    /// Runs the commands. Returns the exit status: 1 when a command of a script failed, 3 when one had no reader.
+    /// Runs the commands. Returns the exit status: for a script, 1 if a command failed and 3 if there was no reader.
     func run() async -> Int32 {
         var status: Int32 = 0
         begin()
@@ -54,7 +54,7 @@ final class CommandInterface {
         if links.state == .elsewhere { complain(Wording.linksElsewhere) }
         guard hasPerson else { return }
         let count = reader.store.messages.count
-        say("Tag Reader. \(count == 1 ? "1 message" : "\(count) messages"). The command help lists the commands.")
+        say("Tag Reader. \(count == 1 ? "1 message" : "\(count) messages"). Type help for a list of commands.")
         if reader.store.messages.contains(where: \.isNew) { say(Wording.arrivedBefore) }
     }
 
@@ -75,7 +75,7 @@ final class CommandInterface {
         case "help": say(Self.help)
         default:
             let line = ([command] + arguments).joined(separator: " ")
-            throw Failure(text: "There is no command \(line). The command help lists them.")
+            throw Failure(text: "There is no command \(line). Type help for a list.")
         }
     }
 
@@ -104,15 +104,15 @@ final class CommandInterface {
         say(result.note)
     }
 
-    /// Fails for a session that ended by itself. Without a reader, the framework has already reported the reason on
-    /// standard error, once for all sessions.
+    /// Throws if the session ended because of an error. Without a reader, the framework has already reported the reason
+    /// on standard error, once for all sessions.
     private func check(_ result: SessionResult) throws(Failure) {
         guard let alert = result.alert else { return }
         if result.isWithoutReader { throw Failure(text: "\(reader.endTitle).", status: 3) }
         throw Failure(text: "\(reader.endTitle). \(alert)")
     }
 
-    /// Runs a session, which a person's next line cancels.
+    /// Runs a session. If a person uses the app, the next line typed cancels the session.
     private func cancellable<Value>(_ body: () async -> Value) async -> Value {
         isBusy = true
         if hasPerson, reader.canScan {
@@ -125,13 +125,13 @@ final class CommandInterface {
         return value
     }
 
-    /// The number of a message, which is the only argument. Without one, that of the last scan.
+    /// Returns the message number given as the only argument. Without arguments, returns the number of the last scan.
     private func number(_ arguments: [String]) throws(Failure) -> Int {
         guard arguments.count <= 1, let number = arguments.isEmpty ? lastScanned : Int(arguments[0]) else {
-            throw Failure(text: "Scan a card first, or give the number of a message. The command list shows them.")
+            throw Failure(text: "Scan a card first, or give a message number. Type list to see the messages.")
         }
         guard reader.store.message(number) != nil else {
-            throw Failure(text: "There is no message \(number). The command list shows them.")
+            throw Failure(text: "There is no message \(number). Type list to see the messages.")
         }
         return number
     }
@@ -151,10 +151,10 @@ final class CommandInterface {
         """
 }
 
-/// The lines of standard input.
+/// Reads lines from standard input.
 @MainActor
 final class LineInput {
-    /// Lines that nobody waited for; nil is the end.
+    /// Lines that have not been read yet; nil marks the end of the input.
     private var lines: [String?] = []
     private var waiter: CheckedContinuation<String?, Never>?
     /// Called for the next line, once. The lines after it wait for ``next()``.
@@ -179,7 +179,7 @@ final class LineInput {
         }
     }
 
-    /// Waits for the next line; nil at the end.
+    /// Waits for the next line; returns nil at the end of the input.
     func next() async -> String? {
         lines.isEmpty ? await withCheckedContinuation { waiter = $0 } : lines.removeFirst()
     }

@@ -2,20 +2,20 @@
 import CoreNFC
 import UserActivityReceiving
 
-/// Receives the links of cards that were read in the background, as the app's delegate does on a phone.
+/// Receives links from cards that were read in the background, like the app delegate on a phone.
 ///
-/// Only one instance of the app at a time receives them. A visible instance replaces one in the background.
+/// Only one instance of the app receives links at a time. A visible instance replaces a background instance.
 @MainActor
 final class LinkReceiver: ApplicationDelegate {
     /// The name of the app's desktop entry.
     nonisolated static let desktopID = "org.opencorenfc.TagReader"
 
-    /// The instance that receives the links.
+    /// Which instance receives the links.
     enum State: Equatable {
         case here
-        /// Another instance; this one takes over when the other ends.
+        /// Another instance receives the links. This instance takes over when the other ends.
         case elsewhere
-        /// No instance, for a reason.
+        /// No instance receives links, for the given reason.
         case nobody(reason: String)
     }
 
@@ -23,9 +23,9 @@ final class LinkReceiver: ApplicationDelegate {
     private let isVisible: Bool
     private let show: (Int) -> Void
     private(set) var state = State.nobody(reason: "The app has just started.")
-    private var lastLook = ContinuousClock.now
+    private var lastCheck = ContinuousClock.now
 
-    /// `show` shows the message with a number. If no person sees this instance, messages are marked as new.
+    /// `show` displays the message with the given number. If this instance is not visible, messages are marked as new.
     init(_ reader: MessageReader, isVisible: Bool = true, show: @escaping (Int) -> Void) {
         self.reader = reader
         self.isVisible = isVisible
@@ -33,7 +33,7 @@ final class LinkReceiver: ApplicationDelegate {
     }
 
     /// Starts to receive links, unless another visible instance does. `onEnd` is called on another thread when no more
-    /// links can come.
+    /// links can arrive.
     func begin(onEnd: @escaping @Sendable () -> Void = {}) {
         Application.shared.delegate = self
         do {
@@ -48,12 +48,12 @@ final class LinkReceiver: ApplicationDelegate {
         }
     }
 
-    /// Takes over when the other instance has ended, which it looks for every two seconds. Returns whether this
-    /// instance receives the links from now on.
+    /// Takes over if the other instance has ended. Checks at most every two seconds. Returns whether this instance now
+    /// receives the links.
     func takeOver() async -> Bool {
-        guard state == .elsewhere, lastLook.duration(to: .now) > .seconds(2) else { return false }
-        lastLook = .now
-        // The bus may be slow, so it is not asked on the main thread.
+        guard state == .elsewhere, lastCheck.duration(to: .now) > .seconds(2) else { return false }
+        lastCheck = .now
+        // The bus may be slow, so the check runs off the main thread.
         let isTaken = await Task.detached { Application.isRunning(as: Self.desktopID) }.value
         guard !isTaken, state == .elsewhere else { return false }
         begin()
@@ -68,14 +68,14 @@ final class LinkReceiver: ApplicationDelegate {
         restorationHandler: @escaping ([any UserActivityRestoring]?) -> Void
     ) -> Bool {
         guard userActivity.activityType == NSUserActivityTypeBrowsingWeb else { return false }
-        // An activity that does not come from a card has a message with one empty record.
+        // If an activity does not come from a card, its message has a single empty record.
         let message = userActivity.ndefMessagePayload
         guard let first = message.records.first, first.typeNameFormat != .empty else { return false }
         do {
             for number in try reader.store.append([message], isNew: !isVisible) { show(number) }
             return true
         } catch {
-            // It stays in the inbox.
+            // The message stays in the inbox.
             complain(error.text)
             return false
         }

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreNFC
 
-/// The app's list of messages: scans cards into it, and writes messages of it to other cards.
+/// Scans cards into the app's list of messages, and writes messages from the list to other cards.
 ///
-/// It is the delegate of each scan. ``MessageWriter`` is that of a write.
+/// This object is the delegate of each scan session. For a write session, the delegate is ``MessageWriter``.
 @MainActor
 final class MessageReader: NSObject, NFCNDEFReaderSessionDelegate {
     var store = MessageStore()
     private var hasScanned = false
-    /// The session that runs, and the task that waits for its end.
+    /// The running session, and the task that waits for its end.
     private var session: NFCNDEFReaderSession?
     private var waiter: CheckedContinuation<NFCReaderError, Never>?
-    /// The running scan: whether it continues after the first card, and how many messages it reads.
+    /// The running scan: whether it continues after the first card, how many messages to read, and the result so far.
     private var scan = (readsMany: false, limit: Int?.none, result: SessionResult())
 
     /// Whether this machine has a reader.
     var canScan: Bool { NFCNDEFReaderSession.readingAvailable }
 
-    /// The title of the alert after a session that ended by itself.
+    /// The title of the alert shown when a session ends because of an error.
     var endTitle: String { canScan ? Wording.endedTitle : Wording.unavailableTitle }
 
     // MARK: Sessions
 
-    /// Scans, and adds the messages to the list. `limit` is the number of messages to read; nil for no limit.
+    /// Scans, and adds the messages to the list. `limit` is the number of messages to read; nil means no limit.
     func scan(readsMany: Bool, limit: Int? = nil) async -> SessionResult {
         let prompt = readsMany ? Wording.scanMany : hasScanned ? Wording.scanAgain : Wording.scan
         hasScanned = true
         scan = (readsMany, limit, SessionResult())
         let end = await run(self, prompt, readsOne: !readsMany)
         var result = scan.result
-        // A scan of many cards ends only when its time is over.
+        // A scan of many cards normally ends by timeout.
         let isDone = readsMany && limit == nil && !result.added.isEmpty
         if result.alert == nil, !(isDone && end.code == .readerSessionInvalidationErrorSessionTimeout) {
             result.alert = Wording.alert(for: end)
@@ -42,7 +42,7 @@ final class MessageReader: NSObject, NFCNDEFReaderSessionDelegate {
         return result
     }
 
-    /// Writes a message of the list to a card.
+    /// Writes a message from the list to a card.
     func write(_ message: StoredMessage) async -> SessionResult {
         let writer = MessageWriter(message.message) { [self] error in sessionEnded(error) }
         let end = await run(writer, Wording.write, readsOne: false)
@@ -52,19 +52,19 @@ final class MessageReader: NSObject, NFCNDEFReaderSessionDelegate {
         return result
     }
 
-    /// Ends the running scan or write, as Cancel on the sheet does.
+    /// Ends the running scan or write, like Cancel on the scanning sheet.
     func cancel() {
         // The text is clear without the symbol. nfclint:disable SRC015
         session?.invalidate(errorMessage: Wording.cancelled)
     }
 
-    /// Begins a session, and waits for its end.
+    /// Runs a session until it ends.
     private func run(
         _ delegate: any NFCNDEFReaderSessionDelegate,
         _ prompt: String,
         readsOne: Bool
     ) async -> NFCReaderError {
-        // The interface offers this only if the machine has a reader. nfclint:disable SRC001
+        // The user interface offers this action only if the machine has a reader. nfclint:disable SRC001
         let session = NFCNDEFReaderSession(delegate: delegate, queue: .main, invalidateAfterFirstRead: readsOne)
         session.alertMessage = prompt
         self.session = session
@@ -111,9 +111,9 @@ struct SessionResult {
     var added: [Int] = []
     /// Whether the message was written to a card.
     var isWritten = false
-    /// What was added or written, or why the card was refused, as a sentence; empty for nothing.
+    /// A sentence that says what was added or written, or why the card was refused. Empty if nothing happened.
     var note = ""
-    /// The text of an alert; nil when the session ended as a person expects.
+    /// The text of an alert; nil if the session ended normally.
     var alert: String?
     /// Whether there is no reader.
     var isWithoutReader = false

@@ -3,22 +3,22 @@ import CoreNFC
 import Foundation
 import Glibc
 
-/// The messages of this run and of earlier ones, newest last, in a file that all instances of the app share.
+/// Stores messages from this run and earlier runs, newest last, in a file that all instances of the app share.
 ///
-/// The file is `TAGREADER_STORE`, or `tagreader/messages.json` in `XDG_DATA_HOME` (default `~/.local/share`). Each change
-/// reads the file again under a lock, so that messages of other instances stay.
+/// The file is `TAGREADER_STORE`, or `tagreader/messages.json` in `XDG_DATA_HOME` (default `~/.local/share`). Each
+/// change first reads the file again under a lock, so that messages from other instances are kept.
 struct MessageStore {
     /// The content of the file.
     private struct Contents: Codable {
         var version = 1
-        /// The largest number that a message ever had. No message gets the number of another.
+        /// The largest number ever given to a message. Numbers are never reused.
         var last = 0
         var messages: [StoredMessage] = []
     }
 
     let path: String
     private(set) var messages: [StoredMessage] = []
-    /// Shows whether the file has changed: each change makes a new one.
+    /// Identifies the version of the file that was loaded. Each change creates a new file.
     private var stamp: String?
 
     init() {
@@ -27,10 +27,10 @@ struct MessageStore {
         path = (chosen.isEmpty ? data.appending(path: "tagreader/messages.json") : URL(filePath: chosen)).path
     }
 
-    /// The message with a number; nil when there is none.
+    /// Returns the message with a number; nil if it does not exist.
     func message(_ number: Int) -> StoredMessage? { messages.first { $0.number == number } }
 
-    /// Loads the messages. Returns a sentence to show when they can't be read.
+    /// Loads the messages. Returns an error message if they can't be read.
     mutating func load() -> String? {
         stamp = currentStamp
         do throws(Failure) {
@@ -41,7 +41,7 @@ struct MessageStore {
         }
     }
 
-    /// Loads the changes of other instances. Returns the numbers of the messages that they added; nil when nothing has
+    /// Loads changes made by other instances. Returns the numbers of the messages they added; nil if nothing has
     /// changed.
     @discardableResult
     mutating func reload() -> [Int]? {
@@ -52,7 +52,7 @@ struct MessageStore {
         return messages.map(\.number).filter { number in !before.contains { $0.number == number } }
     }
 
-    /// Adds messages at the end, and returns their numbers. `isNew`: nobody sees them now.
+    /// Appends messages, and returns their numbers. `isNew` means that nobody has seen them yet.
     mutating func append(_ added: [NFCNDEFMessage], isNew: Bool = false) throws(Failure) -> [Int] {
         try change { contents in
             added.map { message in
@@ -63,12 +63,12 @@ struct MessageStore {
         }
     }
 
-    /// Removes a message. It is not a failure if another instance has already removed it.
+    /// Removes a message. Succeeds even if another instance has already removed the message.
     mutating func remove(_ number: Int) throws(Failure) {
         try change { $0.messages.removeAll { $0.number == number } }
     }
 
-    /// Marks a message as shown. If that can't be saved, the message stays marked as new.
+    /// Marks a message as seen. If the change can't be saved, the message stays marked as new.
     mutating func markSeen(_ number: Int) {
         guard message(number)?.isNew == true else { return }
         try? change { contents in
@@ -96,7 +96,7 @@ struct MessageStore {
         return contents
     }
 
-    /// Makes one change to the present content of the file.
+    /// Applies one change to the current contents of the file.
     private mutating func change<Value>(_ body: (inout Contents) -> Value) throws(Failure) -> Value {
         let failure = Failure(text: "The messages can't be saved in \(path). Check the folder and its free space.")
         let files = FileManager.default
@@ -112,7 +112,7 @@ struct MessageStore {
         flock(lock, LOCK_EX)
         var contents = try read()
         let value = body(&contents)
-        // At any moment the file is either the complete old one or the complete new one, for its owner alone.
+        // The file is replaced atomically. Only its owner can read it.
         let new = path + ".new"
         guard let data = try? JSONEncoder().encode(contents),
             files.createFile(atPath: new, contents: data, attributes: [.posixPermissions: 0o600]),
@@ -135,9 +135,9 @@ struct StoredMessage: Codable, Equatable {
         var payload: Data
     }
 
-    /// The message's number. It never changes, and no other message ever gets it.
+    /// The message's number, which never changes and is never reused.
     let number: Int
-    /// True for a message that came while nobody could see it.
+    /// True if the message arrived while nobody could see it.
     fileprivate var new: Bool?
     private let records: [Record]
 
@@ -151,7 +151,7 @@ struct StoredMessage: Codable, Equatable {
 
     var isNew: Bool { new == true }
 
-    /// The message, to show or to write.
+    /// The message, ready to show or write.
     var message: NFCNDEFMessage {
         let payloads = records.map { record in
             NFCNDEFPayload(

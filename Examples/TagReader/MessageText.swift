@@ -3,19 +3,19 @@ import CoreNFC
 import Foundation
 import PhoneScreens
 
-/// A message in words, with the card's own text.
+/// Formats a message as text, including the text stored on the card.
 enum MessageText {
-    /// The message's row in the list: its number, the number of records, and the content of the first one.
+    /// The message's row in the list: its number, the number of records, and the first record's content.
     static func row(of stored: StoredMessage) -> String {
         "\(stored.number)  \(stored.isNew ? "new  " : "")\(count(of: stored.message))  \(summary(of: stored.message))"
     }
 
-    /// The message in one line.
+    /// A one-line summary of the message.
     static func summary(of message: NFCNDEFMessage) -> String {
         message.records.first.flatMap { payload(of: $0).first } ?? "no record"
     }
 
-    /// "2 records, 54 bytes".
+    /// The message's size, such as "2 records, 54 bytes".
     static func size(of message: NFCNDEFMessage) -> String { "\(count(of: message)), \(message.length) bytes" }
 
     private static func count(of message: NFCNDEFMessage) -> String {
@@ -34,12 +34,12 @@ enum MessageText {
         }
     }
 
-    /// The message's records as lines, below a heading.
+    /// The message's records as lines of text, below a heading.
     static func lines(of stored: StoredMessage) -> [String] {
         ["Message \(stored.number): \(size(of: stored.message))"] + items(of: stored.message).flatMap(\.lines)
     }
 
-    /// The decoded payload; the first line names its kind.
+    /// The decoded payload. The first line names the kind of content.
     private static func payload(of record: NFCNDEFPayload, isInPoster: Bool = false) -> [String] {
         let size = record.payload.count == 1 ? "1 byte" : "\(record.payload.count) bytes"
         switch record.typeNameFormat {
@@ -87,7 +87,7 @@ enum MessageText {
         return shown(data, 256) { [$0.map { String(format: "%02x", $0) }.joined()] }
     }
 
-    /// Some cards have many kilobytes, so only the first bytes are shown.
+    /// Some cards hold many kilobytes, so only the first bytes are shown.
     private static func shown(_ data: Data, _ limit: Int, _ lines: (Data) -> [String]) -> [String] {
         let rest = data.count - limit
         return lines(data.prefix(limit)) + (rest > 0 ? ["… and \(rest) more bytes, which are not shown"] : [])
@@ -95,7 +95,7 @@ enum MessageText {
 }
 
 extension PhoneScreen.Item {
-    /// The item as lines of a terminal; none for buttons and alerts.
+    /// The item as lines for a terminal. Buttons and alerts have no lines.
     var lines: [String] {
         switch kind {
         case .text, .heading: return text.components(separatedBy: "\n") + (detail.map { [$0] } ?? [])

@@ -2,7 +2,7 @@
 import CoreNFC
 import Foundation
 
-/// Writes one message to a card, as the delegate of a session that reports tags, not messages.
+/// Writes one message to a card. Serves as the delegate of a session that reports tags instead of messages.
 @MainActor
 final class MessageWriter: NSObject, NFCNDEFReaderSessionDelegate {
     private let message: NFCNDEFMessage
@@ -25,7 +25,7 @@ final class MessageWriter: NSObject, NFCNDEFReaderSessionDelegate {
         Task { await write(to: tag, in: session) }
     }
 
-    /// The protocol requires this method. It is not called for a delegate that receives tags.
+    /// Required by the protocol, but never called: this delegate receives tags instead.
     func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
 
     func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) { onEnd(error) }
@@ -54,9 +54,9 @@ final class MessageWriter: NSObject, NFCNDEFReaderSessionDelegate {
         session.invalidate()
     }
 
-    /// Why the message can't be written to a card; nil when it can.
+    /// Why the message can't be written to this card; nil if it can.
     private func refusal(_ status: NFCNDEFStatus, _ capacity: Int) -> String? {
-        // On this platform the compiler knows all cases. nfclint:disable SRC020
+        // On Linux, the compiler knows that these are all cases. nfclint:disable SRC020
         switch status {
         case .notSupported: Wording.notSupported
         case .readOnly: Wording.readOnly

@@ -2,24 +2,24 @@
 import CoreNFC
 import PhoneScreens
 
-/// The app's screens: the list of messages, the details of one, and alerts. The simulator's phone shows them as they are,
-/// and a terminal as lines with keys.
+/// The app's screens: the message list, message details, and alerts. The simulated phone shows them directly; a
+/// terminal shows them as lines with keyboard shortcuts.
 @MainActor
 final class Screens {
     private let reader: MessageReader
-    /// Called when the screen has changed.
+    /// Called after the screen has changed.
     var onChange: () -> Void = {}
-    /// Called when a card's link has opened a message.
+    /// Called after a card's link has opened a message.
     var onArrival: () -> Void = {}
     private lazy var links = LinkReceiver(reader) { [self] number in
         (shown, note, alert) = (number, Wording.arrived, nil)
         onArrival()
         onChange()
     }
-    /// The number of the message whose records are shown; nil for the list.
+    /// The number of the message shown in detail; nil if the list is shown.
     private(set) var shown: Int?
     private var note = ""
-    /// An alert or a question over the screen.
+    /// An alert or question shown over the screen.
     private var alert: PhoneScreen.Item?
     private var isBusy = false
 
@@ -33,7 +33,7 @@ final class Screens {
         onChange()
     }
 
-    /// Handles the row or button that was pressed. For a scan or a write it returns when the session has ended.
+    /// Handles a press on a row or button. For a scan or write, returns after the session has ended.
     func press(_ id: String) async {
         reader.store.reload()
         note = ""
@@ -51,7 +51,7 @@ final class Screens {
         onChange()
     }
 
-    /// Runs one session at a time. Returns the numbers of the messages that it has added.
+    /// Runs one session at a time. Returns the numbers of the messages the session added.
     @discardableResult
     private func run(_ session: () async -> SessionResult) async -> [Int] {
         guard !isBusy else { return [] }
@@ -76,7 +76,7 @@ final class Screens {
         }
     }
 
-    /// Shows what other instances of the app have changed. Call it from time to time.
+    /// Shows changes made by other instances of the app. Call this periodically.
     func refresh() async {
         if let added = reader.store.reload() {
             if let number = shown, reader.store.message(number) == nil {
@@ -94,7 +94,7 @@ final class Screens {
 
     // MARK: Screens
 
-    /// The screen to show now.
+    /// The current screen.
     var screen: PhoneScreen {
         if let shown { reader.store.markSeen(shown) }
         var screen = shown.flatMap(reader.store.message).map(details) ?? list
@@ -102,7 +102,7 @@ final class Screens {
         return screen
     }
 
-    /// The messages, the newest first.
+    /// The list of messages, newest first.
     private var list: PhoneScreen {
         let messages = reader.store.messages
         var items: [PhoneScreen.Item] = note.isEmpty ? [] : [.text(note)]
@@ -139,7 +139,7 @@ final class Screens {
     private static func question(_ number: Int) -> PhoneScreen.Item {
         .alert(
             "Delete This Message?",
-            text: "Message \(number) is deleted from the list. Cards keep theirs.",
+            text: "Message \(number) is deleted from the list. Cards are not changed.",
             buttons: [
                 PhoneScreen.Button("Cancel", id: "close", style: .plain),
                 PhoneScreen.Button("Delete", id: "delete", style: .destructive),
@@ -147,13 +147,13 @@ final class Screens {
         )
     }
 
-    /// Shows where the messages are and who takes links, below the keys of a terminal.
+    /// Shows where the messages are stored and which window receives links, below the terminal's key list.
     func showHelp(_ keys: [String]) {
         let taken =
             switch links.state {
-            case .here: "This window takes the links of cards that are read in the background."
+            case .here: "This window receives the links of cards read in the background."
             case .elsewhere: Wording.linksElsewhere
-            case .nobody(let reason): "This app does not get the links of cards: \(reason)"
+            case .nobody(let reason): "This app does not receive card links: \(reason)"
             }
         let lines = keys + ["", "  The messages are in \(reader.store.path)", "  \(taken)"]
         show(alert: "Help", lines.joined(separator: "\n"))

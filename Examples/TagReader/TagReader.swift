@@ -6,8 +6,8 @@ import TextSafety
 
 /// Scans cards for messages, shows their records, and writes them to other cards.
 ///
-/// ``MessageReader`` is what the app does with Core NFC. ``Screens`` shows it on the phone of a simulator and on the whole
-/// of a terminal, and ``CommandInterface`` line by line.
+/// ``MessageReader`` contains the Core NFC part of the app. ``Screens`` is the interface for the simulated phone and a
+/// full-screen terminal; ``CommandInterface`` is the line-based interface.
 @main
 struct TagReader {
     @MainActor
@@ -21,11 +21,11 @@ struct TagReader {
             say(usage)
             exit(0)
         case let arguments:
-            complain("TagReader does not take \(arguments.joined(separator: " ")). See: TagReader --help")
+            complain("TagReader does not accept \(arguments.joined(separator: " ")). See: TagReader --help")
             exit(2)
         }
         if takesNoCommands, let phone = SimulatedPhone.ofProcess {
-            say("The app is on the phone of the simulator. To end it, press Ctrl-C.")
+            say("The app is running on the simulated phone. To quit, press Ctrl-C.")
             let app = Screens(reader)
             app.onChange = { phone.show(app.screen) }
             app.begin()
@@ -33,7 +33,7 @@ struct TagReader {
             exit(0)
         }
         if isOnTerminal, canDraw {
-            // The sheet is drawn on the terminal.
+            // Draw the scanning sheet on the terminal.
             _ = unsafe setenv("NFC_SHEET", "terminal", 1)
             if let status = await TerminalInterface(Screens(reader)).run() { exit(status) }
         }
@@ -48,13 +48,13 @@ struct TagReader {
 
     private static var isOnTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
-    /// Whether standard input is a terminal or nothing, and not a file or pipe with commands.
+    /// Whether standard input is a terminal or /dev/null, and not a file or pipe with commands.
     private static var takesNoCommands: Bool {
         var status = stat()
         return unsafe fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
     }
 
-    /// Whether the terminal can draw, and the person wants that.
+    /// Whether the terminal supports full-screen drawing and the user has not turned it off.
     private static var canDraw: Bool {
         let terminal = ProcessInfo.processInfo.environment["TERM"] ?? ""
         return !["", "dumb"].contains(terminal) && ["", "terminal"].contains(sheet)
@@ -67,7 +67,7 @@ struct TagReader {
 
         Scans cards for messages, shows their content, and writes them to other cards.
         On a terminal it shows the messages and the keys. Otherwise it reads commands
-        from standard input, one per line. The command help lists them. With the reader
+        from standard input, one per line. Type help for a list. With the reader
         simulator its screens are on the phone there. While it runs, it also receives
         the messages of cards with a link to its domains.
 
@@ -89,13 +89,13 @@ struct TagReader {
         """
 }
 
-/// Why something could not be done and what to do, as sentences, with the exit status of a script.
+/// Explains what failed and what to do, in full sentences. Includes the exit status for a script.
 struct Failure: Error {
     var text: String
     var status: Int32 = 1
 }
 
-/// Prints lines at once. Invisible characters are escaped, so that the text of a card can't control the terminal.
+/// Prints text immediately. Escapes invisible characters, so that a card's text can't control the terminal.
 func say(_ text: String, terminator: String = "\n") {
     put(VisibleText.escaped(text, keepsLineBreaks: true) + terminator, to: .standardOutput)
 }
@@ -103,5 +103,5 @@ func say(_ text: String, terminator: String = "\n") {
 /// Prints a line to standard error.
 func complain(_ text: String) { put(VisibleText.escaped(text) + "\n", to: .standardError) }
 
-/// Writes a text as it is. A failure is ignored: there is nowhere to report it.
+/// Writes text unchanged. Errors are ignored, because they can't be reported anywhere.
 func put(_ text: String, to file: FileHandle) { try? file.write(contentsOf: Data(text.utf8)) }

@@ -2,7 +2,7 @@
 import Foundation
 import Glibc
 
-/// A key of the terminal.
+/// A key pressed in the terminal.
 enum Key: Sendable, Equatable {
     case up, down, pageUp, pageDown, enter, escape
     case character(Character)
@@ -14,16 +14,16 @@ enum Key: Sendable, Equatable {
     case closed
 }
 
-/// The terminal while the app uses its whole screen, from ``enter()`` to ``leave()``. Afterwards it is as before, even when
-/// a signal ends the process.
+/// The full-screen terminal, used between ``enter()`` and ``leave()``. Afterwards the terminal is restored, even if a
+/// signal ends the process.
 @MainActor
 enum Terminal {
-    /// The settings before ``enter()``.
-    nonisolated(unsafe) private static var cooked = termios()  // It is set before the signal handlers that read it.
+    /// The terminal settings before ``enter()``.
+    nonisolated(unsafe) private static var cooked = termios()  // Safe: set before the signal handlers that read it.
     private static var keys: [Key] = []
 
-    /// Shows an empty screen, and switches to single keys without echo, including Ctrl-C. Returns false when there is no
-    /// terminal.
+    /// Shows an empty screen, and switches to reading single keys without echo, including Ctrl-C. Returns false if
+    /// there is no terminal.
     static func enter() -> Bool {
         guard unsafe tcgetattr(STDIN_FILENO, &cooked) == 0 else { return false }
         for number in [SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] {
@@ -42,18 +42,18 @@ enum Terminal {
         raw.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
         raw.c_iflag &= ~tcflag_t(IXON)
         unsafe tcsetattr(STDIN_FILENO, TCSANOW, &raw)
-        // The other screen, without a break of long lines.
+        // Switch to the alternate screen, and turn line wrapping off.
         put("\u{1B}[?1049h\u{1B}[?7l", to: .standardOutput)
     }
 
-    /// Restores the terminal. A signal handler calls it too, so it allocates nothing.
+    /// Restores the terminal. A signal handler also calls this function, so it must not allocate memory.
     nonisolated static func leave() {
         let end: StaticString = "\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
         _ = unsafe Glibc.write(STDOUT_FILENO, end.utf8Start, end.utf8CodeUnitCount)
         _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &cooked)
     }
 
-    /// Stops the process until the person brings it to the foreground again.
+    /// Stops the process until the user brings it back to the foreground.
     static func suspend() {
         leave()
         raise(SIGSTOP)
@@ -70,8 +70,8 @@ enum Terminal {
 
     // MARK: Keys
 
-    /// Waits for a key, without blocking the caller's thread; nil when none came within the milliseconds. It reads only
-    /// while it runs, because a scanning sheet may own the terminal in between.
+    /// Waits for a key without blocking the caller's thread. Returns nil on timeout. Reads input only during the call,
+    /// because between calls a scanning sheet may own the terminal.
     static func nextKey(within milliseconds: Int32) async -> Key? {
         if keys.isEmpty {
             keys = await onAnotherThread {
@@ -84,7 +84,7 @@ enum Terminal {
         return keys.isEmpty ? nil : keys.removeFirst()
     }
 
-    /// Waits until there is a key to read, and does not read it.
+    /// Waits until a key is available, without reading it.
     static func wait(_ milliseconds: Int32) async {
         _ = await onAnotherThread { isReady(within: milliseconds) }
     }
@@ -100,7 +100,7 @@ enum Terminal {
         return unsafe poll(&poller, 1, milliseconds) > 0
     }
 
-    /// The keys of the bytes that came at once. The bytes of a sequence come together (ECMA-48).
+    /// Parses the bytes of one read into keys. All bytes of an escape sequence arrive together (ECMA-48).
     nonisolated private static func parse(_ bytes: ArraySlice<UInt8>) -> [Key] {
         var keys: [Key] = []
         var rest = bytes

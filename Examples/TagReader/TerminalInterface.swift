@@ -3,31 +3,31 @@ import Foundation
 import PhoneScreens
 import TextSafety
 
-/// The app's screens on the whole of a terminal, with a key for each button.
+/// Shows the app's screens on a full-screen terminal, with a key for each button.
 ///
-/// It reads no keys during a session: the scanning sheet then owns the terminal, and Esc cancels it.
+/// Reads no keys during a session: the scanning sheet owns the terminal then, and Esc cancels the session.
 @MainActor
 final class TerminalInterface {
     private let app: Screens
-    /// The selected row of the list. Other instances of the app may add and delete rows.
+    /// The selected row of the list, by ID and index. Other app instances may add and delete rows.
     private var selection = (id: "", index: 0)
-    /// The title of the screen, and how many of its lines are scrolled off.
+    /// The current screen's title. ``scroll`` is the number of lines scrolled off the top.
     private var title = ""
     private var scroll = 0
-    /// The texts below the title, which do not scroll.
+    /// The lines below the title, which do not scroll.
     private var head: [String] = []
-    /// Whether a session runs, so that the lower part of the terminal belongs to the sheet.
+    /// Whether a session is running, so that the scanning sheet uses the lower part of the terminal.
     private var isSheetUp = false
     private var size = Terminal.size
 
     init(_ app: Screens) { self.app = app }
 
-    /// Runs until the person quits. Returns the exit status; nil when there is no terminal.
+    /// Runs until the user quits. Returns the exit status; nil if there is no terminal.
     func run() async -> Int32? {
         guard Terminal.enter() else { return nil }
         defer { Terminal.leave() }
         app.onChange = { [self] in if !isSheetUp { draw() } }
-        // The person looks at the notification. Raise the window, and ring the bell in case that is not possible.
+        // The user is looking at the notification. Raise the window, and ring the bell in case raising fails.
         app.onArrival = { [self] in if !isSheetUp { put("\u{1B}[1t\u{1B}[5t\u{07}", to: .standardOutput) } }
         app.begin()
         while true {
@@ -51,7 +51,7 @@ final class TerminalInterface {
         "  Esc         goes back; on the sheet it cancels", "  q           goes back, and ends the app from the list",
     ]
 
-    /// Handles a key. Returns the exit status when it ends the app.
+    /// Handles a key. Returns the exit status if the key ends the app.
     private func handle(_ key: Key, _ screen: PhoneScreen) async -> Int32? {
         let row = screen.items.first { $0.id == selection.id && $0.kind == .row }?.id
         switch key {
@@ -73,7 +73,7 @@ final class TerminalInterface {
         case .character("?"): app.showHelp(Self.help)
         case .character(let character):
             guard let id = Self.keys[character] else { break }
-            // In the list, the message that is selected.
+            // In the list, the key applies to the selected message.
             if !screen.items.contains(where: { $0.id == id }), let row { await app.press(row) }
             guard app.screen.items.contains(where: { $0.id == id }) else { break }
             await press(id)
@@ -81,7 +81,7 @@ final class TerminalInterface {
         return nil
     }
 
-    /// Presses a button. The sheet of a session stays on the screen for a moment or until a key is typed.
+    /// Presses a button. After a session, its sheet stays on screen briefly or until a key is pressed.
     private func press(_ id: String) async {
         isSheetUp = id != "ask"
         draw()
@@ -98,13 +98,13 @@ final class TerminalInterface {
 
     // MARK: Drawing
 
-    /// The lines that a scanning sheet takes, with some room for a long text.
+    /// The height of a scanning sheet in lines, with some space for long text.
     private static let sheetLines = 12
 
-    /// How many lines fit between the texts at the top and the keys.
+    /// How many lines fit between the text at the top and the keys at the bottom.
     private var room: Int { max(size.lines - head.count - (isSheetUp ? Self.sheetLines + 1 : 2), 1) }
 
-    /// Draws the screen, and leaves the cursor where a sheet can be drawn. The terminal cuts lines that are too long.
+    /// Draws the screen, and leaves the cursor where a sheet can be drawn. The terminal truncates long lines.
     private func draw() {
         size = Terminal.size
         let screen = app.screen
@@ -134,7 +134,7 @@ final class TerminalInterface {
         put("\u{1B}[?25l\u{1B}[H\u{1B}[J" + page.joined(separator: "\r\n"), to: .standardOutput)
     }
 
-    /// Selects the row with the same name as before, or the one in its place.
+    /// Keeps the same row selected. If that row is gone, selects the row now at its index.
     private func select(in rows: [String]) {
         guard !rows.isEmpty else { return }
         selection.index = rows.firstIndex(of: selection.id) ?? max(0, min(selection.index, rows.count - 1))
@@ -152,7 +152,7 @@ final class TerminalInterface {
         return (buttons + others).joined(separator: "  ")
     }
 
-    /// A line, broken at words. The following lines begin where the value of a row does, after the label.
+    /// Wraps a line at word boundaries. Continuation lines are indented to the value column, after the label.
     private func wrapped(_ text: String) -> [String] {
         var rest = VisibleText.escaped(text)
         let indent = String(repeating: " ", count: rest.hasPrefix("  ") ? 14 : 0)

@@ -10,7 +10,7 @@ let package = Package(
         .library(name: "TicketApp", targets: ["TicketApp"])
     ],
     dependencies: [
-        // In a package of your own: .package(url: "…", branch: "main"), see the documentation of the test kit.
+        // In your own package, use .package(url: "…", branch: "main"); see the test kit's documentation.
         .package(name: "OpenCoreNFC", path: "../..")
     ],
     targets: [
@@ -34,7 +34,7 @@ let package = Package(
             ],
             exclude: ["Failures"]
         ),
-        // Tests in Swift 5 mode, as many apps have them.
+        // Tests in Swift 5 mode, which many apps still use.
         .testTarget(
             name: "TicketAppSwift5Tests",
             dependencies: [

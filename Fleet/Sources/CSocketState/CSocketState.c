@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 
 bool fleet_was_connected(int socket) {
-    // The system forgets the other side's address when it has reset the connection, and an error that was read once. The
-    // beginning of a connection that was acknowledged counts as a byte.
+    // After a reset, the kernel forgets the peer's address, and SO_ERROR can be read only once. So this checks the
+    // acknowledged bytes instead: an acknowledged SYN counts as one byte.
     struct tcp_info info = {0};
     socklen_t size = sizeof info;
     return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_bytes_acked > 0;

@@ -8,9 +8,9 @@ import LinuxSupport
 import UniversalLinks
 
 extension AgentSettings {
-    /// Takes the settings of a configuration, and reads the files that it names.
+    /// Creates the settings from a configuration, and reads the files it names.
     ///
-    /// - Throws: ``ConfigurationError`` that says what to do.
+    /// - Throws: ``ConfigurationError`` with a reason that says what to fix.
     package init(_ configuration: AgentConfiguration, log: AgentLog) throws(ConfigurationError) {
         self.init()
         topics = configuration.broker.topics
@@ -46,7 +46,7 @@ extension LinkVerdict {
             router.apps.append(InstalledApp(id: app.id, name: app.id, desktopID: app.id, associatedDomains: domains))
             var named: Set<String> = []
             for (name, path) in app.associationFiles {
-                // As the entries of apps have it, however it is written.
+                // Normalized, so that it matches the domains in the app's entries.
                 guard let domain = try? HostName.domain(name), named.insert(domain).inserted else {
                     throw ConfigurationError(
                         "The association files of the app \(app.id) need domains such as example.com, each once, and not \(name)."
@@ -65,7 +65,7 @@ extension LinkVerdict {
 }
 
 extension SpoolSettings {
-    /// Takes the settings of a configuration.
+    /// Creates the settings from a configuration.
     package init(_ part: AgentConfiguration.SpoolPart) {
         self.init()
         limit = part.limit << 20
@@ -75,7 +75,7 @@ extension SpoolSettings {
 }
 
 extension MQTTSettings {
-    /// How an agent connects. Its client is the node.
+    /// How an agent connects. The MQTT client ID contains the node's name.
     package static func agent(_ configuration: AgentConfiguration) throws(ConfigurationError) -> MQTTSettings {
         try MQTTSettings(
             configuration.broker,

@@ -5,75 +5,75 @@ package import FleetSpool
 import NFCSessions
 import TagProtocols
 
-/// The agent of a node: readers, spool and connection put together.
+/// A node's agent, which connects the readers, the spool and the broker connection.
 ///
-/// Every event is in the spool before it is sent. Without a broker everything but the sending goes on.
+/// Every event is stored in the spool before it is sent. Without a broker, everything except sending continues.
 package actor Agent {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe settings.loop.asUnownedSerialExecutor() }
 
     nonisolated let settings: AgentSettings
-    /// Where the tasks of the agent run. They do not keep it alive.
-    nonisolated let place: LoopActor
+    /// Runs the agent's tasks, which do not keep the agent alive.
+    nonisolated let loopActor: LoopActor
     let spool: Spool
     let jobs: JobDesk
     nonisolated let naming: TagNaming
     let log: AgentLog
-    /// The log of requests that anybody can send.
+    /// A rate-limited log for requests, because anyone can send them.
     let requestLog: LimitedLog
 
     var outbox: Outbox
-    /// The events that are sent once more because somebody has asked for them, by the number with which they are published.
-    var replayed: [Int64: StoredEvent.Place] = [:]
-    /// The events that were larger than the broker takes.
-    var oversized: Set<Int64> = []
+    /// Events being resent on request, by the number used to publish them.
+    var replayedEvents: [Int64: StoredEvent.Place] = [:]
+    /// The numbers of events that exceed the broker's size limit.
+    var oversizedEvents: Set<Int64> = []
     var stations: [FleetName: (station: ReaderStation, task: Task<Void, Never>)] = [:]
     var states: [FleetName: ReaderState] = [:]
-    /// The tags that lie on each reader, as they are published.
+    /// The tags on each reader, as published.
     var tags: [FleetName: JSONValue] = [:]
-    /// The topics on which the broker keeps a message, as the spool has them.
+    /// The topics on which the broker retains a message, according to the spool.
     var retained: Set<String> = []
-    /// The topics that are being cleared, by the number with which that is published.
-    var clearing: [UInt64: String] = [:]
-    /// The number of the last clearing. Events have smaller numbers.
+    /// The topics being cleared, by the number used to publish the empty message.
+    var topicsBeingCleared: [UInt64: String] = [:]
+    /// The number of the last message that cleared a topic. Event numbers are smaller.
     var lastClearing: UInt64 = 1 << 61
-    let begun = ContinuousClock.now
+    let startTime = ContinuousClock.now
     private let events = Mailbox<MQTTEvent>()
     private let requests = RequestQueue()
     private var requestsTask: Task<Void, Never>?
     let connection: MQTTConnection
     var isStopping = false
-    /// Until when requests are handled that came before the end.
+    /// After a stop, queued requests are handled until this time.
     private var requestLimit = ContinuousClock.now
     let started = Timestamp.now
 
     var isPumping = false
     var isPumpWanted = false
-    /// Whether the spool may have events that were not sent over this connection.
+    /// Whether the spool may hold events not yet sent over this connection.
     var mayHaveMore = true
     var acknowledged: [StoredEvent.Place] = []
     var lastAcknowledgement = ContinuousClock.now
     var isFlushDue = false
-    /// Whether the acknowledgements could not be stored at the last try.
+    /// Whether the last attempt to store acknowledgements failed.
     var hasFailedToFlush = false
-    var published: [FleetName: ReaderPosition] = [:]
+    var publishedPositions: [FleetName: ReaderPosition] = [:]
     var isPositionDue = false
-    /// When the positions are published at the latest.
+    /// The latest time to publish the positions.
     var positionLimit = ContinuousClock.now
-    /// Why the last event had no room, or needed that of others; nil when there was enough.
+    /// Why there was no space for the last event without dropping others; nil if there was enough.
     var shortage: SpoolShortage?
     var looksForRoom = false
-    /// Events for which the disk had no room, until the broker has acknowledged them.
-    var unstored: [StoredEvent] = []
+    /// Events that did not fit on the disk. Kept in memory until the broker acknowledges them.
+    var unstoredEvents: [StoredEvent] = []
 
     /// Creates an agent. ``start()`` begins its work.
     ///
     /// - Parameters:
-    ///   - settings: what it does.
-    ///   - broker: how it connects. Its client and will are those of the node.
-    ///   - spool: the node's file.
+    ///   - settings: the agent's settings.
+    ///   - broker: the connection settings. The agent sets the will.
+    ///   - spool: the node's spool.
     package init(_ settings: AgentSettings, broker: MQTTSettings, spool: Spool) {
         self.settings = settings
-        place = LoopActor(settings.loop)
+        loopActor = LoopActor(settings.loop)
         self.spool = spool
         naming = settings.naming
         log = settings.log
@@ -98,10 +98,10 @@ package actor Agent {
         ) { [stored] events in stored.send(events) }
     }
 
-    /// Reports that the desk has stored an event.
+    /// Receives events that the job desk has stored.
     private let stored = Mailbox<[StoredEvent]>()
 
-    // The tasks that wait for these keep themselves.
+    // The tasks that read these mailboxes hold references to them, so closing ends the tasks.
     deinit {
         events.close()
         requests.close()
@@ -111,19 +111,19 @@ package actor Agent {
     /// The node's name.
     package nonisolated var node: FleetName { spool.node }
 
-    /// Begins to connect, and to look for tags at the readers that were added.
+    /// Starts connecting, and looking for tags at the readers that were added.
     ///
-    /// - Parameter addReaders: adds the readers that are known, before jobs for them can come.
+    /// - Parameter addReaders: adds the known readers before jobs for them can arrive.
     package func start(_ addReaders: @Sendable () async -> Void = {}) async throws(SpoolError) {
         try await jobs.begin()
         retained = try await spool.retainedTopics()
         await announceDropped()
-        place.begin { [weak self, events] _ in
+        loopActor.begin { [weak self, events] _ in
             while let events = await events.next() {
                 for event in events { await self?.take(event) }
             }
         }
-        requestsTask = place.begin { [weak self, requests] _ in
+        requestsTask = loopActor.begin { [weak self, requests] _ in
             while let messages = await requests.next() {
                 for message in messages {
                     guard let pause = await self?.handle(message), pause > .zero else { continue }
@@ -131,7 +131,7 @@ package actor Agent {
                 }
             }
         }
-        place.begin { [weak self, stored] _ in
+        loopActor.begin { [weak self, stored] _ in
             while let events = await stored.next() {
                 await self?.keepUnstored(events.joined())
                 await self?.pump()
@@ -142,7 +142,7 @@ package actor Agent {
         connection.start()
     }
 
-    /// Handles a request, and returns how long to wait with the next one.
+    /// Handles a request. Returns how long to wait before the next request.
     private func handle(_ message: MQTTMessage) async -> Duration {
         if !isStopping || ContinuousClock.now < requestLimit { await take(message) }
         let (dropped, pause) = requests.finish(message)
@@ -150,8 +150,8 @@ package actor Agent {
         return isStopping ? .zero : pause
     }
 
-    /// Ends within two seconds: finishes a job that has begun, stores that the tags are gone, sends what can be sent, and
-    /// says goodbye.
+    /// Stops the agent within two seconds: finishes a running job, stores that the tags are gone, sends pending events
+    /// if possible, and disconnects.
     package func stop() async {
         guard !isStopping else { return }
         isStopping = true
@@ -173,6 +173,6 @@ package actor Agent {
         events.close()
         stored.close()
         await flush()
-        if !unstored.isEmpty { try? await spool.drop(unstored.map(\.place)) }
+        if !unstoredEvents.isEmpty { try? await spool.drop(unstoredEvents.map(\.place)) }
     }
 }

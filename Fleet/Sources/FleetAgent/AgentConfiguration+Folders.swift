@@ -3,7 +3,7 @@ package import FleetModel
 import Glibc
 
 extension AgentConfiguration {
-    /// Checks that the folders of tags and of secrets are there. The agent itself runs without them until they are.
+    /// Checks that the configured folders for tags and secrets exist. A running agent uses them once they exist.
     ///
     /// - Throws: ``ConfigurationError`` that names the setting.
     package func checkFolders() throws(ConfigurationError) {

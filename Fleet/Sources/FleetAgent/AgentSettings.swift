@@ -2,30 +2,30 @@
 package import FleetMQTT
 package import FleetModel
 
-/// What an agent does.
+/// The settings of an agent.
 package struct AgentSettings: Sendable {
     package var topics = FleetTopics.usual
     package var removalDelay = Duration.milliseconds(300)
-    /// The most events that wait for their acknowledgement.
+    /// The maximum number of events awaiting acknowledgement.
     package var inFlight = 20
-    /// How tags are named.
+    /// How events identify tags: by UID or by hash.
     package var naming = TagNaming()
-    /// Which app opens a tag's link; nil where no apps are configured.
+    /// Decides which app opens a tag's link; nil if no apps are configured.
     package var links: LinkVerdict?
     package var acceptsJobs = true
     package var keys = JobKeys()
     package var secrets = SecretsFolder(nil)
-    /// Home Assistant's discovery prefix; nil for no discovery.
+    /// Home Assistant's discovery prefix; nil turns discovery off.
     package var discoveryPrefix: String? = "homeassistant"
-    /// How long readers may take to be found. Until then what is retained for a reader that was there earlier is kept.
+    /// How long to wait for known readers. Until then, the messages retained for missing readers are kept.
     package var readerGrace = Duration.zero
     package var log = AgentLog.silent
-    /// What `bridge/info` says about the spool.
+    /// The spool settings published in `bridge/info`.
     package var spool = AgentConfiguration.SpoolPart()
-    /// The thread that does the agent's work, but for waiting for readers and for the disk.
+    /// The thread for the agent's work, except waiting for readers and the disk.
     package var loop = EventLoop.agents
-    /// The thread of the connection; nil for one of its own. Thousands of agents of a process may share one with their
-    /// work, where the broker has an address rather than a name: finding that holds the thread.
+    /// The connection's thread; nil creates one. Thousands of agents in a process may share a thread for connections
+    /// and work. Then the broker needs a numeric address, because resolving a name blocks the thread.
     package var connectionLoop: EventLoop?
 
     package init() {}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long to wait until the next try: longer after each failure, with chance, so that not all nodes come at once.
+/// The delay before the next attempt. Grows with each failure, with jitter so that nodes don't reconnect all at once.
 package struct Backoff: Sendable, Hashable {
-    /// The longest wait.
+    /// The longest delay.
     package static let longest = Duration.seconds(30)
 
-    /// The longest wait of a client whose name another one uses.
+    /// The longest delay when another client uses the same name.
     package static let longestOfTaken = Duration.seconds(60)
 
     private let first: Duration
@@ -16,16 +16,16 @@ package struct Backoff: Sendable, Hashable {
         (self.first, self.longest) = (first, longest)
     }
 
-    /// The next wait.
+    /// Returns the next delay.
     ///
     /// - Parameter chance: a random number from 0 to 1.
     package mutating func next(chance: Double = .random(in: 0...1)) -> Duration {
         let base = min(first * (1 << min(failures, 10)), longest)
         failures += 1
-        // Half of it is fixed.
+        // Half of the delay is fixed, half is random.
         return base / 2 + base / 2 * chance
     }
 
-    /// Begins anew after a success.
+    /// Resets the delay after a success.
     package mutating func reset() { failures = 0 }
 }

@@ -3,14 +3,14 @@ import FleetModel
 import Glibc
 
 extension BrokerConfiguration {
-    /// Checks the files of `[tls]`, which would let every connection fail.
+    /// Checks the files of `[tls]`: an invalid file would make every connection fail.
     ///
     /// - Throws: ``ConfigurationError`` that names the setting.
     func checkFiles() throws(ConfigurationError) {
         for (setting, path) in [("tls.ca", authorities), ("tls.certificate", certificate), ("tls.key", key)] {
             if let path { try Self.checkReading(path, of: setting) }
         }
-        // It is loaded with libmosquitto.
+        // libmosquitto loads OpenSSL, so it is already in the process.
         guard let library = TLSLibrary() else { return }
         if let authorities, !library.takes(authorities: authorities) {
             throw ConfigurationError("tls.ca: \(authorities) has no certificate in PEM.")

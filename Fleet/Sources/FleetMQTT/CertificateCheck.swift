@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Notes why OpenSSL does not trust a broker's certificate, which libmosquitto does not report.
+/// Records why OpenSSL rejects a broker's certificate, because libmosquitto does not report the reason.
 ///
-/// libmosquitto brings the library. Where it uses another one, nothing is noted.
+/// Uses the OpenSSL library that libmosquitto loads. If libmosquitto uses another TLS library, nothing is recorded.
 @safe final class CertificateCheck {
     private typealias Pointer = UnsafeMutableRawPointer
     private typealias Check = @convention(c) (Pointer?, Pointer?) -> Int32
@@ -18,10 +18,10 @@ import Glibc
     private static let check: Ask? = unsafe function("X509_verify_cert")
     private static let error: Ask? = unsafe function("X509_STORE_CTX_get_error")
 
-    /// OpenSSL's number of what is wrong; nil until a certificate was refused.
+    /// OpenSSL's error code; nil unless a certificate was rejected.
     private var code: Int32?
 
-    /// Observes the certificates of a connection that has not received one yet. It must not live longer than this.
+    /// Observes a connection before its certificate arrives. The connection must not outlive this object.
     func observe(_ connection: UnsafeMutableRawPointer?) {
         let context: (@convention(c) (Pointer?) -> Pointer?)? = unsafe Self.function("SSL_get_SSL_CTX")
         let set: (@convention(c) (Pointer?, Check?, Pointer?) -> Void)? =
@@ -40,7 +40,7 @@ import Glibc
         return result
     }
 
-    /// What is wrong with the certificate of a host, and what to do; nil when it was not refused.
+    /// Explains why a host's certificate was rejected and what to do; nil if it was not rejected.
     func reason(_ host: String) -> String? {
         switch code {
         case nil: nil
@@ -49,14 +49,14 @@ import Glibc
         case 2, 18, 19, 20, 21:
             "The broker's certificate is of an authority that this machine does not trust. Check ca."
         case 23: "The broker's certificate was revoked."
-        // libmosquitto compares the name, and gives no number.
+        // libmosquitto itself compares the host name, and reports no error code for a mismatch.
         case 0, 1, 62: "The broker's certificate is for another name than \(host). Check the broker's address."
         case let code?: "The broker's certificate is refused (OpenSSL's error \(code)). Check ca and the certificate."
         }
     }
 }
 
-// A function rather than a closure, so that it belongs to no actor.
+// A function instead of a closure, so that it is not isolated to an actor.
 private func verifyCertificate(_ store: UnsafeMutableRawPointer?, _ object: UnsafeMutableRawPointer?) -> Int32 {
     guard let object = unsafe object else { return 0 }
     return unsafe Unmanaged<CertificateCheck>.fromOpaque(object).takeUnretainedValue().verify(store)

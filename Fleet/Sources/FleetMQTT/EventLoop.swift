@@ -4,18 +4,18 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// A thread that serves sockets, times and tasks: those of one connection, or of the thousands of a process.
+/// A thread that serves sockets, timers and tasks, for one connection or for the thousands in a process.
 ///
-/// Actors may run on it too, see ``LoopActor``. Then an event goes from the tag to the socket without waking another thread,
-/// which takes longer than the rest of its way.
+/// Actors may run on this thread too; see ``LoopActor``. An event then gets from the tag to the socket without waking
+/// another thread, which would take longer than all the other steps.
 @safe
 package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
-    // Sendable because what other threads use has a lock, and the rest is only used on the thread.
+    // Sendable because state shared between threads is protected by a lock, and the rest is used only on the thread.
 
-    /// For the agents of a process.
+    /// The shared loop for all agents in a process.
     package static let agents = EventLoop("nfc-agent")
 
-    /// A socket that is watched.
+    /// A socket to watch.
     struct Watch {
         let socket: Int32
         let onReady: (_ isReadable: Bool, _ isWritable: Bool) -> Void
@@ -47,7 +47,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         }
         thread.name = name
         thread.start()
-        // Foundation does not say when the system has made no thread. Then nothing that is added here would ever be done.
+        // Foundation does not report if the system could not create the thread. Without it, no work would ever run.
         let isStarted = started.wait(timeout: .now() + Self.patience) == .success
         precondition(isStarted, "The process has too many threads.")
     }
@@ -57,7 +57,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     deinit { Glibc.close(poll) }
 
-    /// Ends the thread after the work that was added before.
+    /// Ends the thread after the work already added.
     package func close() { async { [self] in isClosed = true } }
 
     // MARK: From any thread
@@ -65,10 +65,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     /// Whether the caller runs on the thread.
     package var isCurrent: Bool { pthread_equal(pthread_self(), thread) != 0 }
 
-    /// Runs a function after all work that was added before.
+    /// Runs a function after all work already added.
     package func async(_ body: @escaping @Sendable () -> Void) { inbox.add(.block(body)) }
 
-    /// Runs a function: at once on the thread itself, else like ``async(_:)``.
+    /// Runs a function: immediately if called on the thread, otherwise like ``async(_:)``.
     package func perform(_ body: @escaping @Sendable () -> Void) {
         if isCurrent { body() } else { async(body) }
     }
@@ -80,9 +80,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     // MARK: On the thread
 
-    /// Runs a function later. Call it on the thread.
+    /// Runs a function after a delay. Call this on the thread.
     ///
-    /// - Returns: its timer, for ``cancel(_:)``.
+    /// - Returns: the timer's ID, for ``cancel(_:)``.
     @discardableResult
     package func after(_ delay: Duration, _ body: @escaping () -> Void) -> UInt64 {
         timers.insert(at: SystemTime.now + delay, body)
@@ -90,9 +90,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     package func cancel(_ timer: UInt64) { timers.remove(timer) }
 
-    /// Watches a socket, until ``remove(_:closes:)``.
+    /// Watches a socket until ``remove(_:isOpen:)``.
     ///
-    /// - Returns: nil when that is not possible.
+    /// - Returns: the watch's ID; nil on failure.
     func add(_ watch: Watch) -> UInt64? {
         let id = nextWatch
         var event = unsafe epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: id))
@@ -102,7 +102,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         return id
     }
 
-    /// Whether to report that the socket can be written.
+    /// Sets whether to report when the socket is writable.
     func setWriting(_ id: UInt64, _ isOn: Bool) {
         guard let watch = watches[id] else { return }
         let interest = EPOLLIN.rawValue | (isOn ? EPOLLOUT.rawValue : 0)
@@ -112,7 +112,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     /// Ends a watch.
     ///
-    /// - Parameter isOpen: whether the socket is still open. The number of a closed one may be that of another by now.
+    /// - Parameter isOpen: whether the socket is still open. The number of a closed socket may have been reused.
     func remove(_ id: UInt64, isOpen: Bool) {
         guard let watch = watches.removeValue(forKey: id), isOpen else { return }
         _ = epoll_ctl(poll, EPOLL_CTL_DEL, watch.socket, nil)
@@ -120,7 +120,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     // MARK: The loop
 
-    /// How many times new work is taken before the sockets have their turn.
+    /// How many rounds of new work to run before checking sockets.
     private static let mostRounds = 16
     private static let mostEvents = 256
 
@@ -139,15 +139,15 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         timers = TimerHeap()
     }
 
-    /// Does what was added. Returns whether there was something.
+    /// Runs the work that was added. Returns whether there was any.
     private func work() -> Bool {
         let works = inbox.take()
         for work in works {
             switch work {
             case .block(let body): body()
             case .job(let job):
-                // As a job of both, whoever it was given to: then a task of the thread that is resumed goes on at once in the
-                // actor in which it waited.
+                // Runs as a job of both executors. That way, a task resumed on this thread continues directly in the
+                // actor where it was suspended.
                 unsafe job.runSynchronously(
                     isolatedTo: asUnownedSerialExecutor(),
                     taskExecutor: asUnownedTaskExecutor()
@@ -157,7 +157,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         return !works.isEmpty
     }
 
-    /// How long to wait for sockets, in milliseconds. From then on new work wakes the thread.
+    /// Returns how long to wait for sockets, in milliseconds. From now on, new work wakes the thread.
     private func timeout() -> Int32 {
         if !inbox.fallAsleep() || isClosed { return 0 }
         guard let next = timers.next else { return -1 }

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The thread of an event loop as an actor.
+/// An actor that runs on an event loop's thread.
 ///
-/// Its tasks call the other actors of the thread, and functions that belong to no actor, without a switch of executors.
-/// Each switch is a job of its own, and together they would take longer than what is done for an event.
+/// Its tasks call other actors on the same thread, and functions without an actor, without switching executors. Each
+/// switch is a separate job, and the switches would take longer than the work for an event.
 package actor LoopActor {
-    /// The loop.
     package nonisolated let loop: EventLoop
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     package init(_ loop: EventLoop) { self.loop = loop }
 
-    /// Begins a task on the thread.
+    /// Starts a task on the thread.
     ///
-    /// - Parameter body: gets the actor, because a closure with a list of captures does not stay where it is called from.
+    /// - Parameter body: receives the actor, because a closure with a capture list does not inherit isolation.
     @discardableResult
     package nonisolated func begin<Value: Sendable>(
         _ body: @escaping @Sendable (isolated LoopActor) async -> Value
     ) -> Task<Value, Never> {
-        // A task that waits is resumed on its executor. Without one it would be resumed on another thread first.
+        // Without an executor preference, a suspended task would first be resumed on another thread.
         Task(executorPreference: loop) { await body(self) }
     }
 }

@@ -3,10 +3,10 @@ import CEpoll
 import Foundation
 import Glibc
 
-/// What other threads want an event loop to do.
+/// Queues work from other threads for an event loop.
 @safe
 final class LoopInbox: @unchecked Sendable {
-    // Sendable because of its lock.
+    // Sendable because its state is protected by a lock.
 
     enum Work {
         case block(@Sendable () -> Void)
@@ -17,7 +17,7 @@ final class LoopInbox: @unchecked Sendable {
     private let lock = NSLock()
     private var works: [Work] = []
     private var isAsleep = false
-    /// Can be read when the loop has to wake.
+    /// An event descriptor that becomes readable to wake the loop.
     let wake: Int32
 
     init() {
@@ -39,7 +39,7 @@ final class LoopInbox: @unchecked Sendable {
 
     // MARK: On the loop's thread
 
-    /// Takes all that was added.
+    /// Returns all queued work, and empties the queue.
     func take() -> [Work] {
         lock.withLock {
             defer { works = [] }
@@ -47,7 +47,7 @@ final class LoopInbox: @unchecked Sendable {
         }
     }
 
-    /// Whether there is nothing to do. Then new work wakes the loop, until ``wakeUp()``.
+    /// Returns whether there is no work. If so, new work wakes the loop until ``wakeUp()``.
     func fallAsleep() -> Bool {
         lock.withLock {
             isAsleep = works.isEmpty
@@ -55,10 +55,10 @@ final class LoopInbox: @unchecked Sendable {
         }
     }
 
-    /// The loop runs again.
+    /// Records that the loop is running again.
     func wakeUp() { lock.withLock { isAsleep = false } }
 
-    /// Empties ``wake``.
+    /// Resets the ``wake`` descriptor.
     func drain() {
         var count: UInt64 = 0
         _ = unsafe Glibc.read(wake, &count, 8)

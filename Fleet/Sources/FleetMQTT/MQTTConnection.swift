@@ -3,15 +3,15 @@ import Dispatch
 package import FleetModel
 import Foundation
 
-/// A connection to a broker, which is made again whenever it is lost.
+/// A connection to a broker that reconnects whenever it is lost.
 ///
-/// Everything happens on one thread, also the calls of libmosquitto: then none of its threads are needed. After a loss nothing is sent again from here. Who publishes keeps the message until it was acknowledged.
+/// Everything runs on one thread, including calls to libmosquitto, so its own threads are not needed.
 package final class MQTTConnection: @unchecked Sendable {
-    // Sendable because every variable is only used on the loop's thread.
+    // Sendable because every variable is used only on the loop's thread.
 
-    /// How long a connection may take to be made.
+    /// How long connecting may take.
     static let patience = Duration.seconds(15)
-    /// How often keep-alive and suspension are checked.
+    /// How often to check the keep-alive timer and whether the machine was suspended.
     static let interval = Duration.seconds(5)
     /// How long closing may take.
     static let longestStop = DispatchTimeInterval.seconds(1)
@@ -25,34 +25,34 @@ package final class MQTTConnection: @unchecked Sendable {
     private var isWriting = false
     private var timer: UInt64?
     private var retry: UInt64?
-    /// Acknowledgements that are reported together, after everything that has arrived was read.
+    /// Acknowledgements, reported together once all received data has been read.
     private var acknowledged: [UInt64] = []
     private var backoff = Backoff()
-    /// The waits after another client has taken the name.
+    /// The delays used after another client has taken the name.
     private var backoffOfTaken = Backoff(first: .seconds(2), longest: Backoff.longestOfTaken)
     private var accepted = SystemTime.now
-    /// How many connections in a row were ended soon after they were made.
+    /// How many connections in a row ended soon after they were made.
     private var endings = 0
-    /// After this many the name is perhaps taken.
+    /// After this many, the name may be taken by another client.
     private static let mostEndings = 3
     private var isStopped = true
     private var isConnected = false
-    /// Whether it may be waited for the socket to be writable. Before the broker has accepted, each arrival allows one
-    /// write: the library asks to write while it waits for the broker's part of the handshake.
+    /// Whether to wait for the socket to become writable. Until the broker accepts the connection, each received packet
+    /// allows one write: the library wants to write even while it waits for the broker's side of the handshake.
     private var mayWrite = true
-    /// Whether the broker is asked for MQTT 5. An older one gets 3.1.1.
+    /// Whether to use MQTT 5. With older brokers, MQTT 3.1.1 is used.
     private var usesVersion5 = true
     private var isTooNew = false
     private var began = SystemTime.now
     private var failure: MQTTFailure?
     private var stopHandlers: [@Sendable () -> Void] = []
 
-    /// Creates a connection. ``start()`` makes it.
+    /// Creates a connection. ``start()`` connects.
     ///
     /// - Parameters:
-    ///   - settings: the broker, and who this is.
-    ///   - loop: the thread that does the work; nil for one of its own. Finding the broker's address holds it.
-    ///   - onEvent: called on this thread.
+    ///   - settings: the broker, the client ID and the login.
+    ///   - loop: the thread to use; nil creates a separate thread. Resolving the broker's name blocks the thread.
+    ///   - onEvent: called on that thread.
     package init(
         _ settings: MQTTSettings,
         loop: EventLoop? = nil,
@@ -68,15 +68,15 @@ package final class MQTTConnection: @unchecked Sendable {
         if ownsLoop { loop.close() }
     }
 
-    /// The broker.
+    /// The broker's address.
     package var address: BrokerAddress { settings.address }
 
-    /// Whether a lost connection is made again.
+    /// Whether a lost connection is re-established.
     package var isPatient: Bool { settings.reconnects }
 
     // MARK: From any thread
 
-    /// Makes the connection.
+    /// Starts connecting.
     package func start() {
         loop.async { [self] in
             guard isStopped else { return }
@@ -86,10 +86,10 @@ package final class MQTTConnection: @unchecked Sendable {
         }
     }
 
-    /// Publishes a message with QoS 1. Without a connection it is dropped, and never acknowledged.
+    /// Publishes a message with QoS 1. Without a connection, the message is dropped and never acknowledged.
     ///
     /// - Parameters:
-    ///   - number: what ``MQTTEvent/acknowledged(_:)`` reports; nil when nobody waits for it.
+    ///   - number: the number that ``MQTTEvent/acknowledged(_:)`` reports; nil if no acknowledgement is needed.
     package func publish(_ topic: String, _ payload: [UInt8], isRetained: Bool = false, number: UInt64? = nil) {
         loop.perform { [self] in
             guard isConnected, let handle else { return }
@@ -107,7 +107,7 @@ package final class MQTTConnection: @unchecked Sendable {
         }
     }
 
-    /// Subscribes to topics with QoS 1. Call it after each ``MQTTEvent/connected(hasSession:)``.
+    /// Subscribes to topics with QoS 1. Call this after each ``MQTTEvent/connected(hasSession:)``.
     package func subscribe(_ filters: [String]) {
         loop.perform { [self] in
             guard isConnected, let handle else { return }
@@ -115,8 +115,8 @@ package final class MQTTConnection: @unchecked Sendable {
         }
     }
 
-    /// Closes the connection, so that the will is not published. Waits until what was published is sent, a second
-    /// at most, also while finding the broker's address holds the thread.
+    /// Closes the connection without publishing the will. Waits up to a second for pending messages to be sent, even if
+    /// the thread is blocked by resolving the broker's name.
     package func stop() async {
         await withCheckedContinuation { continuation in
             let waiter = StopWaiter(continuation)
@@ -148,7 +148,7 @@ package final class MQTTConnection: @unchecked Sendable {
         guard result == nil, let socket = made.socket else {
             return lose(result ?? MQTTFailure(.unreachable, "\(settings.address) can't be reached."))
         }
-        // A program that the process starts would keep a copy. Then the end of the connection wakes the loop again and again.
+        // Otherwise child processes would inherit the socket, and its closing would wake the loop again and again.
         _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
         isWriting = false
         let ready = EventLoop.Watch(socket: socket) { [weak self] isReadable, isWritable in
@@ -168,7 +168,7 @@ package final class MQTTConnection: @unchecked Sendable {
         check(result)
     }
 
-    /// Whether the library has said goodbye and closed its socket, of which no event comes.
+    /// Whether the library has disconnected and closed its socket. It reports no event for this.
     private var isClosed: Bool { handle?.socket == nil }
 
     private func write() {
@@ -179,7 +179,7 @@ package final class MQTTConnection: @unchecked Sendable {
         check(result)
     }
 
-    /// Looks at the result of a call, and whether more has to be written.
+    /// Handles the result of a call, and checks whether more data has to be written.
     private func check(_ result: MQTTFailure?) {
         if let result { return lose(result) }
         updateInterest()
@@ -237,11 +237,11 @@ package final class MQTTConnection: @unchecked Sendable {
         retry = loop.after(wait) { [weak self] in self?.connect() }
     }
 
-    /// Finds whether another client has taken the name, and how long to wait.
+    /// Determines whether another client uses the same name, and how long to wait.
     ///
-    /// Not every broker says that it was taken. Then connections are ended again and again, soon after they were made.
+    /// Not every broker reports this. Some just end each connection soon after it was made.
     private func judge(_ reason: MQTTFailure) -> (reason: MQTTFailure, wait: Duration) {
-        // The other one waits as long as this one. So it has given up only after a longer time.
+        // The other client waits as long as this one, so only a longer connection shows that it has given up.
         let limit = endings < Self.mostEndings ? .seconds(10) : Backoff.longestOfTaken * 2
         let isSoon = isConnected && SystemTime.now - accepted < limit
         if !isSoon || reason.code != .taken && reason.code != .lost {
@@ -259,7 +259,7 @@ package final class MQTTConnection: @unchecked Sendable {
 
     private func dismantle() {
         isConnected = false
-        // The library closes its socket whenever it likes.
+        // The library may have closed its socket already.
         if let watch { loop.remove(watch, isOpen: handle?.socket != nil) }
         watch = nil
         handle = nil
@@ -288,7 +288,7 @@ package final class MQTTConnection: @unchecked Sendable {
 
     private func tick(wasSuspended: Bool) {
         guard let handle else { return }
-        // The broker has given up meanwhile, and the library would notice only after its keep-alive.
+        // By now the broker has closed the connection. The library would notice only after the keep-alive interval.
         if wasSuspended { return lose(MQTTFailure(.suspended, "The machine was suspended.")) }
         if !isConnected, SystemTime.now - began > Self.patience {
             return lose(MQTTFailure(.unreachable, "\(settings.address) does not answer. Is it a broker?"))

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a connection reports, in order.
+/// The events of a connection, reported in order.
 package enum MQTTEvent: Sendable {
-    /// The broker has accepted the connection. Subscriptions have to be made now.
+    /// The broker accepted the connection. Subscribe to topics now.
     ///
-    /// - Parameter hasSession: whether the broker has kept a session.
+    /// - Parameter hasSession: whether the broker resumed an earlier session.
     case connected(hasSession: Bool)
-    /// The connection was lost, or could not be made. Nothing that was not acknowledged is sent again.
+    /// The connection was lost or could not be made. Unacknowledged messages are not sent again automatically.
     case disconnected(MQTTFailure)
-    /// The broker has acknowledged the messages that were published with these numbers.
+    /// The broker acknowledged the messages published with these numbers.
     case acknowledged([UInt64])
-    /// The broker does not take a message, because this client may not publish it. The number is nil when none was given.
+    /// The broker rejected a message, usually because the client lacks permission. The number is nil if none was given.
     case dropped(UInt64?, reason: String)
-    /// The broker takes no message of this size, also later. The number is nil when none was given.
+    /// The message is larger than the broker ever accepts. The number is nil if none was given.
     case oversized(UInt64?)
-    /// A message of a subscription.
+    /// A message arrived for a subscription.
     case message(MQTTMessage)
-    /// The broker has made all subscriptions of a call; it refused those in the list.
+    /// The broker handled the subscriptions of one call, and refused the listed topics.
     case subscribed(refused: [String])
 }
 
-/// A message of a subscription.
+/// A message received for a subscription.
 package struct MQTTMessage: Sendable, Hashable {
     package var topic: String
     package var payload: [UInt8]
-    /// Whether the broker had kept it.
+    /// Whether the broker had retained the message.
     package var isRetained: Bool
 
     package init(topic: String, payload: [UInt8], isRetained: Bool = false) {
@@ -34,29 +34,29 @@ package struct MQTTMessage: Sendable, Hashable {
     }
 }
 
-/// Why there is no connection. Two failures with the same code are equal.
+/// Why there is no connection. Failures with the same code are equal.
 package struct MQTTFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Code: String, Sendable, Hashable {
-        /// Nobody answers.
+        /// The broker does not respond.
         case unreachable = "broker-unreachable"
-        /// The broker refuses the client, its user or its password.
+        /// The broker refuses the client, its user name or its password.
         case refused = "broker-refused"
-        /// The certificate can't be trusted, or a file of the own one can't be used.
+        /// The certificate is not trusted, or one of the client's own TLS files is unusable.
         case untrusted = "broker-untrusted"
-        /// Another client has connected under the same name, so the broker has ended this connection.
+        /// Another client connected with the same name, so the broker closed this connection.
         case taken = "name-taken"
         /// The connection was lost.
         case lost = "connection-lost"
         /// The machine was suspended.
         case suspended
-        /// It was closed from here.
+        /// This program closed the connection.
         case closed
     }
 
     package var code: Code
     /// A sentence that says what to do.
     package var reason: String
-    /// Whether the cause of a loss is known, so that no other one is supposed when it happens again and again.
+    /// Whether the cause of the loss is known. If so, repeated losses are not blamed on a duplicate name.
     package var isExplained: Bool
 
     package init(_ code: Code, _ reason: String, isExplained: Bool = false) {

@@ -2,13 +2,13 @@
 package import FleetModel
 
 extension MQTTSettings {
-    /// Takes the settings of a configuration, and reads the files of secrets.
+    /// Creates the settings from a configuration, and reads the secret files.
     ///
     /// - Parameters:
-    ///   - configuration: the broker, and how to log in.
-    ///   - client: who this is.
-    ///   - user: the user where a password is named and no user.
-    /// - Throws: ``ConfigurationError`` that says what to do, also for a file of `[tls]` or `[login]` that can't be used.
+    ///   - configuration: the broker and the login.
+    ///   - client: the client ID.
+    ///   - user: the user name, if the configuration has a password but no user.
+    /// - Throws: ``ConfigurationError`` that says what to do, for example if a file of `[tls]` is unusable.
     package init(
         _ configuration: BrokerConfiguration,
         client: String,

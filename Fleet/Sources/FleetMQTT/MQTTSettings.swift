@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FleetModel
 
-/// How to connect to a broker.
+/// Settings for connecting to a broker.
 package struct MQTTSettings: Sendable {
-    /// A message that the broker publishes when the connection is lost, retained.
+    /// A retained message that the broker publishes when the connection is lost.
     package struct Will: Sendable, Hashable {
         package var topic: String
         package var payload: [UInt8]
@@ -14,24 +14,24 @@ package struct MQTTSettings: Sendable {
         }
     }
 
-    /// The broker.
+    /// The broker's address.
     package var address: BrokerAddress
-    /// Who this is. A broker has one connection of each.
+    /// The client ID. A broker allows one connection per ID.
     package var client: String
-    /// Whether the broker keeps the subscriptions, and messages for them, while the client is away.
+    /// Whether the broker keeps subscriptions and their messages while the client is disconnected.
     package var keepsSession = false
     package var user: String?
     package var password: [UInt8]?
-    /// The file of the authorities; nil for the system's.
+    /// The CA file; nil for the system's certificates.
     package var authorities: String?
     package var certificate: String?
     package var key: String?
     package var will: Will?
-    /// The most messages that wait for their acknowledgement.
+    /// The maximum number of messages awaiting acknowledgement.
     package var inFlight = 20
-    /// How often the connection is checked, in seconds.
+    /// The keep-alive interval in seconds.
     package var keepAlive = 30
-    /// Whether a lost connection is made again.
+    /// Whether a lost connection is re-established.
     package var reconnects = true
 
     package init(address: BrokerAddress, client: String) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Gives values to one task, in the order in which they were sent.
+/// Delivers values to one task, in the order sent.
 ///
-/// It waits where its task runs. An `AsyncStream` leaves the task's actor to wait, which costs three jobs for a value.
+/// Waits on the receiver's executor. An `AsyncStream` would switch executors, which costs three jobs per value.
 package final class Mailbox<Value: Sendable>: @unchecked Sendable {
-    // Sendable because of its lock.
+    // Sendable because its state is protected by a lock.
 
     private let lock = NSLock()
     private var values: [Value] = []
@@ -16,7 +16,7 @@ package final class Mailbox<Value: Sendable>: @unchecked Sendable {
 
     /// Adds a value.
     ///
-    /// - Returns: false after ``close()``, when nothing is added.
+    /// - Returns: false if the mailbox is closed and the value was not added.
     @discardableResult
     package func send(_ value: Value) -> Bool {
         let (isOpen, waiter) = lock.withLock {
@@ -28,7 +28,7 @@ package final class Mailbox<Value: Sendable>: @unchecked Sendable {
         return isOpen
     }
 
-    /// Ends ``next()`` after the values that were sent before.
+    /// Closes the mailbox. ``next()`` still returns the values sent before.
     package func close() {
         let waiter = lock.withLock {
             isClosed = true
@@ -37,9 +37,9 @@ package final class Mailbox<Value: Sendable>: @unchecked Sendable {
         waiter?.resume()
     }
 
-    /// Returns the values that have come, in order, and waits until there is one. Only one task may call it at a time.
+    /// Waits for values, and returns all that have arrived, in order. Only one task may call this at a time.
     ///
-    /// - Returns: nil after the end.
+    /// - Returns: the values; nil once the mailbox is closed and empty.
     package nonisolated(nonsending) func next() async -> [Value]? {
         while true {
             let (values, isOver) = take()

@@ -11,7 +11,7 @@ extension MosquittoHandle {
     }
 }
 
-// Functions rather than closures, so that they belong to no actor.
+// Functions instead of closures, so that they are not isolated to an actor.
 
 private func owner(_ object: UnsafeMutableRawPointer?) -> MosquittoHandle? {
     unsafe object.map { unsafe Unmanaged<MosquittoHandle>.fromOpaque($0).takeUnretainedValue() }

@@ -2,9 +2,9 @@
 import CMosquitto
 import FleetModel
 
-/// Why a connection failed, in words.
+/// Explains connection failures.
 extension MosquittoHandle {
-    /// Returns the failure of a result; nil for a success.
+    /// Converts a result code into a failure; nil for success.
     func failure(_ result: Int32) -> MQTTFailure? {
         switch result {
         case MOSQ_ERR_SUCCESS.code: nil
@@ -31,7 +31,7 @@ extension MosquittoHandle {
         }
     }
 
-    /// The failure of a socket that is of no use any more.
+    /// The failure to report when the socket is no longer usable.
     var closing: MQTTFailure {
         if isAccepted { return MQTTFailure(.lost, "The broker has closed the connection.") }
         let address = settings.address
@@ -41,7 +41,7 @@ extension MosquittoHandle {
         return MQTTFailure(.unreachable, "\(address) closes the connection at once. \(supposition)")
     }
 
-    /// What may be the reason when the other side closes a connection before it was accepted.
+    /// Possible reasons why the broker closed the connection before accepting it.
     private var supposition: String {
         guard settings.address.usesTLS else { return "Perhaps it wants encryption (mqtts://), or is no broker." }
         let certificate = settings.certificate == nil ? "wants a certificate of the client" : "refuses the certificate"

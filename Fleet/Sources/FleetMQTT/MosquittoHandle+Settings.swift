@@ -3,10 +3,10 @@ import CMosquitto
 import FleetModel
 
 extension MosquittoHandle {
-    /// Sets the properties of the connection of MQTT 5: how long the broker keeps the session, and the largest packet.
+    /// Sets the MQTT 5 connection properties: the session expiry interval and the maximum packet size.
     ///
-    /// Only the call that waits for the connection takes properties. It keeps them, and refuses a keep-alive of 1 second
-    /// before it connects; the call that does not wait then uses them.
+    /// Only the blocking connect call takes properties. The keep-alive of 1 second makes this call fail before it
+    /// connects, but it stores the properties, which the asynchronous call then uses.
     func setProperties() {
         var properties: OpaquePointer?
         let expiry = Int32(MQTT_PROP_SESSION_EXPIRY_INTERVAL.rawValue)
@@ -20,19 +20,19 @@ extension MosquittoHandle {
         unsafe mosquitto_property_free_all(&properties)
     }
 
-    /// In bytes: a job with the most UIDs, and events, are smaller.
+    /// In bytes. The largest job (with the maximum number of UIDs) and all events are smaller.
     private static let largestPacket: UInt32 = 2 << 20
-    /// In seconds.
+    /// One week in seconds.
     private static let week: UInt32 = 604_800
 
-    /// Sets everything that has to be set before the connection.
+    /// Applies all settings needed before connecting.
     ///
-    /// - Returns: why that is not possible.
+    /// - Returns: why the settings can't be applied; nil on success.
     func configure() -> MQTTFailure? {
         var results = [
             unsafe mosquitto_int_option(mosquitto, MOSQ_OPT_PROTOCOL_VERSION, version),
             unsafe mosquitto_int_option(mosquitto, MOSQ_OPT_TCP_NODELAY, 1),
-            // The window is held by whoever publishes.
+            // The publisher limits the messages in flight.
             unsafe mosquitto_int_option(mosquitto, MOSQ_OPT_SEND_MAXIMUM, 65535),
         ]
         if let will = settings.will {
@@ -73,7 +73,7 @@ extension MosquittoHandle {
             let files = [settings.authorities, settings.certificate, settings.key].compactMap(\.self)
             return MQTTFailure(.untrusted, "One of the files can't be read: \(files.joined(separator: ", ")).")
         }
-        // The certificate has to be valid, and that of the host.
+        // Require a valid certificate that matches the host name.
         let strict = unsafe mosquitto_tls_opts_set(mosquitto, 1, nil, nil)
         guard strict == MOSQ_ERR_SUCCESS.code else { return MQTTFailure(.untrusted, "TLS can't be set up.") }
         return nil

@@ -4,55 +4,55 @@ import CSocketState
 import FleetModel
 import Glibc
 
-/// One connection of libmosquitto, from its making to its loss. All calls and callbacks are on one queue.
+/// One libmosquitto connection, from creation to loss. All calls and callbacks are on one queue.
 @safe
 final class MosquittoHandle {
-    /// What a callback reports.
+    /// An event reported by a callback.
     enum Event {
         case accepted(hasSession: Bool)
         case refused(String)
-        /// The broker does not know the version of the protocol.
+        /// The broker does not support this protocol version.
         case tooNew
-        /// Another client has connected under this name.
+        /// Another client connected with the same name.
         case taken
-        /// The broker has ended the connection, for a reason.
+        /// The broker closed the connection for the given reason.
         case ended(String)
         case acknowledged(UInt64)
-        /// The broker does not take a message.
+        /// The broker rejected a message.
         case dropped(UInt64?, String)
-        /// The broker takes no message of this size.
+        /// The message is larger than the broker accepts.
         case oversized(UInt64?)
         case message(MQTTMessage)
         case subscribed(refused: [String])
     }
 
-    /// Initializes the library, which is not safe from several threads; a constant is made once.
+    /// Initializes the library. That is not thread-safe, but a static constant is initialized only once.
     private static let isReady: Bool = {
-        // The library writes to connections that may be closed, and does not keep the signal away that would end the process.
+        // The library may write to closed connections, and does not block SIGPIPE, which would end the process.
         signal(SIGPIPE, SIG_IGN)
         return mosquitto_lib_init() == MOSQ_ERR_SUCCESS.code
     }()
 
-    // Safe: made in `init` and destroyed in `deinit`.
+    // Safe: created in `init` and destroyed in `deinit`.
     let mosquitto: OpaquePointer?
     let settings: MQTTSettings
     let version: Int32
     private let onEvent: (Event) -> Void
-    /// The numbers of the messages that are not acknowledged, by the library's own.
+    /// The numbers of unacknowledged messages, by the library's message ID.
     private var numbers: [Int32: UInt64] = [:]
     private var filters: [Int32: [String]] = [:]
     /// Whether a callback was called since this was last set to false.
     private var hasReported = false
-    /// How many bytes the other side had acknowledged while others waited for that; nil when none waited.
+    /// How many bytes the peer had acknowledged at the last check; nil if no bytes were pending then.
     private var acknowledgedBytes: UInt64?
     /// Whether the broker has accepted the connection.
     private(set) var isAccepted = false
     let certificateCheck = CertificateCheck()
-    /// Whether the socket was connected, so that a later failure is a loss.
+    /// Whether the socket was ever connected, so that a later failure counts as a loss.
     private(set) var wasConnected = false
 
-    /// - Parameter usesVersion5: whether to use MQTT 5, in which the broker says when it does not take a message; else
-    ///   3.1.1.
+    /// - Parameter usesVersion5: whether to use MQTT 5, with which the broker reports rejected messages. Otherwise MQTT
+    ///   3.1.1 is used.
     init(_ settings: MQTTSettings, usesVersion5: Bool, onEvent: @escaping (Event) -> Void) {
         self.settings = settings
         version = usesVersion5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
@@ -72,9 +72,9 @@ final class MosquittoHandle {
 
     // MARK: Calls
 
-    /// Begins to connect, without waiting for the broker. Finding its address may wait.
+    /// Starts connecting, without waiting for the broker. Resolving the broker's name may block.
     ///
-    /// - Returns: why that is not possible; nil when it has begun.
+    /// - Returns: why connecting failed; nil if it has started.
     func connect() -> MQTTFailure? {
         guard unsafe mosquitto != nil else { return MQTTFailure(.unreachable, "libmosquitto can't be started.") }
         if let failure = configure() { return failure }
@@ -86,7 +86,7 @@ final class MosquittoHandle {
             Int32(address.port),
             Int32(settings.keepAlive)
         )
-        // To this machine it is made at once, and may be closed before it is read for the first time.
+        // A local connection is made immediately, and may be closed before the first read.
         if result == MOSQ_ERR_ERRNO.code, errno == ECONNRESET || errno == EPIPE || errno == EPROTO {
             wasConnected = true
         } else {
@@ -96,48 +96,48 @@ final class MosquittoHandle {
         return failure(result)
     }
 
-    /// The socket; nil without a connection.
+    /// The socket; nil if there is none.
     var socket: Int32? {
         let socket = unsafe mosquitto_socket(mosquitto)
         return socket >= 0 ? socket : nil
     }
 
-    /// Whether something waits for the socket to be writable.
+    /// Whether data is waiting for the socket to become writable.
     var wantsToWrite: Bool { unsafe mosquitto_want_write(mosquitto) }
 
-    /// Reads what has arrived, also what the encryption has read ahead.
+    /// Reads all received data, including data buffered by TLS.
     func read() -> MQTTFailure? {
-        // Until the broker has accepted, the library takes a socket that has failed for one that is not ready.
+        // Until the broker accepts the connection, the library mistakes a failed socket for one that is not ready.
         if !isAccepted, let loss { return loss }
         for _ in 0..<Self.mostReads {
             (hasReported, errno) = (false, 0)
             let result = unsafe mosquitto_loop_read(mosquitto, 1)
             let isEmpty = errno == EAGAIN || errno == EWOULDBLOCK
             if let failure = failure(result) { return failure }
-            // A callback may have left its own error number.
+            // A callback may have changed `errno`.
             if isEmpty, !hasReported { return nil }
             if socket == nil { return closing }
             if !hasReported, let loss { return loss }
-            // The loop calls again while there is more, but for what the encryption has read ahead.
+            // The event loop reports remaining socket data again, but not data already buffered by TLS.
             if hasReported, !settings.address.usesTLS { return nil }
         }
-        // The watch calls again when there is more.
+        // The event loop reports again if there is more data.
         return nil
     }
 
-    /// How many packets are read before others get their turn.
+    /// The maximum number of packets to read before other sockets get a turn.
     private static let mostReads = 10_000
 
     func write() -> MQTTFailure? {
         if !isAccepted {
-            // It is reading that goes on with the handshake of the encryption.
+            // Reading advances the TLS handshake.
             if let failure = settings.address.usesTLS ? read() : loss { return failure }
         }
         return failure(unsafe mosquitto_loop_write(mosquitto, 1000))
     }
 
-    /// Why the socket is of no use any more; nil while it is. Call it when the socket can be read or written: then one
-    /// that is not connected has failed.
+    /// Why the socket is no longer usable; nil if it is usable. Call this only when the socket is readable or writable:
+    /// a socket that is not connected by then has failed.
     private var loss: MQTTFailure? {
         guard let socket, noteConnection() else { return closing }
         var byte: UInt8 = 0
@@ -146,9 +146,9 @@ final class MosquittoHandle {
         return closing
     }
 
-    /// Notes that the socket is connected, if it is.
+    /// Checks whether the socket is connected, and records it if so.
     ///
-    /// - Returns: whether it is.
+    /// - Returns: whether the socket is connected.
     @discardableResult
     private func noteConnection() -> Bool {
         guard let socket else { return false }
@@ -163,8 +163,8 @@ final class MosquittoHandle {
 
     func checkKeepAlive() -> MQTTFailure? { failure(unsafe mosquitto_loop_misc(mosquitto)) }
 
-    /// Whether bytes wait for the other side, which has acknowledged none since the last call. Then they are discarded when
-    /// the socket is closed: what arrives after a while would not be late.
+    /// Whether bytes are pending and the peer has acknowledged none since the last call. If so, pending bytes are
+    /// discarded when the socket closes: they would arrive late without being marked late.
     func isStalled() -> Bool {
         guard let socket else { return false }
         var isWaiting = false
@@ -182,7 +182,7 @@ final class MosquittoHandle {
         }
         if result == MOSQ_ERR_SUCCESS.code, let number { numbers[id] = number }
         if result == MOSQ_ERR_OVERSIZE_PACKET.code {
-            // The broker has said how much it takes, and the connection is as good as before.
+            // The broker has announced its limit, and the connection is still usable.
             onEvent(.oversized(number))
             return nil
         }
@@ -199,9 +199,9 @@ final class MosquittoHandle {
         return failure(result)
     }
 
-    /// Says goodbye.
+    /// Starts a clean disconnect.
     ///
-    /// - Returns: whether that will be sent.
+    /// - Returns: whether the disconnect packet will be sent.
     func disconnect() -> Bool { unsafe mosquitto_disconnect(mosquitto) == MOSQ_ERR_SUCCESS.code }
 
     // MARK: Callbacks

@@ -3,13 +3,13 @@ package import FleetModel
 import Glibc
 import LinuxSupport
 
-/// Files that nobody else may read.
+/// Reads files that other users must not be able to read.
 package enum SecretFile {
-    /// Reads a file that has to belong to the user or to root, and that nobody else can read.
+    /// Reads a file. The file must belong to the user or root, and must not be accessible to others.
     ///
     /// - Parameters:
-    ///   - path: its absolute path.
-    ///   - limit: the most bytes.
+    ///   - path: the absolute path.
+    ///   - limit: the maximum size in bytes.
     /// - Throws: ``ConfigurationError`` that says what to do.
     package static func read(_ path: String, limit: Int = 4096) throws(ConfigurationError) -> [UInt8] {
         var status = stat()
@@ -33,7 +33,7 @@ package enum SecretFile {
         }
     }
 
-    /// Reads a file with one line.
+    /// Reads a file that contains one line.
     package static func readLine(_ path: String) throws(ConfigurationError) -> [UInt8] {
         var bytes = try read(path)
         while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }

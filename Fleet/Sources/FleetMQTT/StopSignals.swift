@@ -2,12 +2,12 @@
 import Dispatch
 import Foundation
 
-/// The signals that end a program. They are noticed from the beginning, also while it starts. A program has one.
+/// The signals that stop a program, including those that arrive during startup. Create one instance per program.
 package final class StopSignals {
     private let state: SignalState
     private let source: any DispatchSourceRead
 
-    /// - Parameter numbers: the signals. SIGHUP stays ignored where it was, as under `nohup`.
+    /// - Parameter numbers: the signals. SIGHUP stays ignored if it was ignored at startup, as under `nohup`.
     package init(_ numbers: [Int32]) {
         let pipe = StopPipe.ends
         let state = SignalState()
@@ -19,14 +19,14 @@ package final class StopSignals {
             state.raise()
         }
         source.activate()
-        // A handler rather than a source for signals, which loses one that comes before it is ready.
+        // Uses a signal handler, because a dispatch source would miss a signal that arrives before the source is ready.
         for number in numbers where number != SIGHUP || !Self.isIgnored(number) { signal(number, stopHandler) }
     }
 
-    /// Whether a signal has come.
+    /// Whether a signal has arrived.
     package var isRaised: Bool { state.isRaised }
 
-    /// Has a function called once when a signal comes; at once when it has come already.
+    /// Calls a function once when a signal arrives, or immediately if one already has.
     package func notify(_ body: @escaping @Sendable () -> Void) { state.notify(body) }
 
     /// Waits for a signal.
@@ -41,18 +41,18 @@ package final class StopSignals {
     }
 }
 
-/// Whether a signal has come, and who waits for it.
+/// Whether a signal has arrived, and the functions waiting for it.
 private final class SignalState: @unchecked Sendable {
-    // Sendable because the variables have a lock.
+    // Sendable because its state is protected by a lock.
     private let lock = NSLock()
-    private var hasCome = false
+    private var hasArrived = false
     private var waiting: [@Sendable () -> Void] = []
 
-    var isRaised: Bool { lock.withLock { hasCome } }
+    var isRaised: Bool { lock.withLock { hasArrived } }
 
     func raise() {
         let bodies = lock.withLock {
-            hasCome = true
+            hasArrived = true
             defer { waiting = [] }
             return waiting
         }
@@ -61,14 +61,14 @@ private final class SignalState: @unchecked Sendable {
 
     func notify(_ body: @escaping @Sendable () -> Void) {
         let isNow = lock.withLock {
-            if !hasCome { waiting.append(body) }
-            return hasCome
+            if !hasArrived { waiting.append(body) }
+            return hasArrived
         }
         if isNow { body() }
     }
 }
 
-/// A pipe through which the handler of signals reports them.
+/// The pipe through which the signal handler reports signals.
 private enum StopPipe {
     static let ends: (reading: Int32, writing: Int32) = {
         var ends: [Int32] = [-1, -1]

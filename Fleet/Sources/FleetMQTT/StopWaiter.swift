@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Resumes who waits for the end of a connection, once.
+/// Resumes a continuation exactly once when a connection ends.
 final class StopWaiter: @unchecked Sendable {
-    // Sendable because the continuation has a lock.
+    // Sendable because the continuation is protected by a lock.
     private let lock = NSLock()
     private var continuation: CheckedContinuation<Void, Never>?
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Times of the kernel.
+/// Kernel clocks.
 enum SystemTime {
-    /// The time since the start, without the time in which the machine was suspended.
+    /// The time since boot, excluding time spent suspended.
     static var now: Duration { read(CLOCK_MONOTONIC) }
 
-    /// How long the machine was suspended since its start.
+    /// The total time the machine has been suspended since boot.
     static var suspended: Duration { read(CLOCK_BOOTTIME) - read(CLOCK_MONOTONIC) }
 
     private static func read(_ clock: clockid_t) -> Duration {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The functions of OpenSSL that load certificates and keys, so that a wrong file is found before it is used.
+/// The OpenSSL functions that load certificates and keys, so that invalid files are found before they are used.
 ///
-/// libmosquitto brings the library. Where it uses another one, nothing is checked.
+/// Uses the OpenSSL library that libmosquitto loads. If libmosquitto uses another TLS library, nothing is checked.
 @safe struct TLSLibrary {
-    /// How a certificate and a key fit.
+    /// Whether a certificate and a key belong together.
     enum Pair {
         case fits, differs, noCertificate, noKey
     }
@@ -28,7 +28,7 @@ import Glibc
     private let loadKey: LoadOfKind
     private let clearErrors: @convention(c) () -> Void
 
-    /// Finds the library in the process; nil without it.
+    /// Finds OpenSSL in the process; nil if it is not loaded.
     init?() {
         guard let handle = unsafe dlopen("libssl.so.3", RTLD_NOW | RTLD_NOLOAD) else { return nil }
         func function<Function>(_ name: String, as type: Function.Type = Function.self) -> Function? {
@@ -49,29 +49,29 @@ import Glibc
         unsafe (self.loadKey, self.clearErrors) = (loadKey, clearErrors)
     }
 
-    /// Whether a file has certificates of authorities.
+    /// Whether a file contains CA certificates.
     func takes(authorities: String) -> Bool {
         unsafe inContext { context in unsafe loadAuthorities(context, authorities, nil) == 1 } ?? true
     }
 
-    /// How the certificate and the key of two files fit.
+    /// Checks whether a certificate file and a key file belong together.
     func pair(certificate: String, key: String) -> Pair {
         let isKey = unsafe inContext { context in unsafe loadKey(context, key, Self.pem) == 1 }
         guard isKey != false else { return .noKey }
         let pair = unsafe inContext { context -> Pair in
             guard unsafe loadCertificate(context, certificate) == 1 else { return .noCertificate }
-            // It refuses a key that does not fit the certificate that was loaded before.
+            // Loading fails if the key does not match the certificate loaded before.
             return unsafe loadKey(context, key, Self.pem) == 1 ? .fits : .differs
         }
         return pair ?? .fits
     }
 
-    /// Does something in a new context; nil when none can be made. It asks nobody for a password.
+    /// Runs a function with a new context that never asks for a password; nil if the context can't be created.
     private func inContext<Value>(_ body: (Context) -> Value) -> Value? {
         guard let context = unsafe make(method()) else { return nil }
         defer {
             unsafe free(context)
-            // The connections of this thread look at the same list of errors.
+            // Connections on this thread use the same error queue.
             clearErrors()
         }
         unsafe setAsk(context) { _, _, _, _ in 0 }

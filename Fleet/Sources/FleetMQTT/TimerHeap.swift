@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Functions and when they are due.
+/// A heap of functions ordered by due time.
 struct TimerHeap {
     private var heap: [(due: Duration, id: UInt64)] = []
     private var bodies: [UInt64: () -> Void] = [:]
     private var nextID: UInt64 = 1
 
-    /// When the next one is due; nil without one.
+    /// When the next function is due; nil if there is none.
     var next: Duration? { heap.first?.due }
 
     /// Adds a function.
     ///
-    /// - Returns: its number, for ``remove(_:)``.
+    /// - Returns: the timer's ID, for ``remove(_:)``.
     mutating func insert(at due: Duration, _ body: @escaping () -> Void) -> UInt64 {
         let id = nextID
         nextID += 1
@@ -25,7 +25,7 @@ struct TimerHeap {
         return id
     }
 
-    /// The entry of the heap stays until it is due.
+    /// Removes a function. Its heap entry remains until it is due.
     mutating func remove(_ id: UInt64) { bodies[id] = nil }
 
     private mutating func pop(now: Duration) -> UInt64? {
@@ -44,7 +44,7 @@ struct TimerHeap {
         }
     }
 
-    /// Takes the next function that is due.
+    /// Removes and returns the next function that is due.
     mutating func take(now: Duration) -> (() -> Void)? {
         while let id = pop(now: now) {
             if let body = bodies.removeValue(forKey: id) { return body }

@@ -3,17 +3,16 @@ package import FleetModel
 import GRDB
 
 extension Spool {
-    /// Stores events, each with the next number of its reader.
+    /// Stores events, assigning each the next sequence number of its reader.
     ///
-    /// When there is no room, the oldest or the newest go, as the settings say. An event that says so follows. Where the
-    /// disk itself has none, the events only get their numbers, and the caller has to send them: ``drop(_:)`` if it can't.
+    /// If there is no space, drops the oldest or newest events, as configured, and stores a report event. If the disk
+    /// itself is full, events only get numbers. The caller must then send them, or call ``drop(_:)``.
     ///
     /// - Parameters:
     ///   - events: the events and their readers, in order.
-    ///   - places: events that the broker has acknowledged meanwhile. To note them here saves a transaction.
-    /// - Returns: the events that were stored, in order.
-    /// - Throws: ``SpoolError`` with `diskFull` when nothing could be stored. The numbers that are missing are reported
-    ///   later.
+    ///   - places: events acknowledged by the broker. Storing them in the same transaction saves time.
+    /// - Returns: the stored events, in order.
+    /// - Throws: ``SpoolError`` with `diskFull` if nothing could be stored. The missing numbers are reported later.
     package func append(
         _ events: [(reader: FleetName, event: FleetEvent)],
         acknowledging places: [StoredEvent.Place] = []
@@ -28,14 +27,14 @@ extension Spool {
         }
     }
 
-    /// Stores events that only got their numbers, now that there may be room.
+    /// Stores events that so far only have numbers, if there is space now.
     ///
-    /// - Returns: those that still have none.
+    /// - Returns: the events that could not be stored.
     package func store(_ events: [StoredEvent]) async throws(SpoolError) -> [StoredEvent] {
         try await transact { [number] core, db in try events.filter { try !core.store(db, number, $0) } }
     }
 
-    /// Notes that events that were not stored are lost.
+    /// Records that unstored events are lost.
     package func drop(_ places: [StoredEvent.Place]) async throws(SpoolError) {
         try await transact { [number] core, db in
             for place in places {
@@ -46,23 +45,23 @@ extension Spool {
         }
     }
 
-    /// Stores events that report what was dropped, if there is room for them now.
+    /// Stores events that report dropped events, if there is space now.
     ///
-    /// - Returns: these events. They have a shortage while there is no room.
+    /// - Returns: the reports. While there is no space, the result has a shortage.
     package func announceDropped(time: Int64) async throws(SpoolError) -> StoredEvents {
         try await transact { [number, node] core, db in try core.announceDropped(db, number, node, time: time) }
     }
 }
 
 extension SpoolCore {
-    /// Makes a node's row. Returns its number.
+    /// Adds a row for a node if needed. Returns the node's number.
     func add(_ db: Database, _ node: FleetName) throws -> Int64 {
         try db.execute(sql: "INSERT OR IGNORE INTO node (name) VALUES (?)", arguments: [node.text])
         let number = try Int64.fetchOne(db, sql: "SELECT number FROM node WHERE name = ?", arguments: [node.text])
         return number ?? 0
     }
 
-    /// Stores events of a node in a transaction.
+    /// Stores a node's events within a transaction.
     func append(
         _ db: Database,
         _ number: Int64,
@@ -85,7 +84,7 @@ extension SpoolCore {
                 (stored.shortage, stored.hasLast) = (shortage, false)
             } else {
                 let (reports, shortage) = try reportDropped(db, number, node, time: event.time)
-                // The oldest have gone for this event, while with the other policy there is room again.
+                // With the policy "oldest", old events were dropped to make space. With "newest", there is space again.
                 if settings.policy == .oldest { stored.shortage = shortage ?? stored.shortage }
                 stored.events += reports
                 stored.events.append(try insert(db, index, node, event))
@@ -95,7 +94,7 @@ extension SpoolCore {
         return stored
     }
 
-    /// Stores an event that has its number already. Returns false where there is no room.
+    /// Stores an event that already has a number. Returns false if there is no space.
     func store(_ db: Database, _ node: Int64, _ event: StoredEvent) throws -> Bool {
         guard let index = ledger.index(SpoolLedger.Key(node: node, name: event.reader)), !isFull,
             event.sequence > ledger.readers[index].acknowledged
@@ -110,13 +109,13 @@ extension SpoolCore {
         return true
     }
 
-    /// Whether something of a node was dropped and is not reported yet.
+    /// Whether a node has dropped events that have not been reported.
     func hasDropped(_ number: Int64) -> Bool {
         ledger.totals.missed.keys.contains { $0.node == number }
             || ledger.readers(of: number).contains { ledger.totals.dropped[$0] != nil }
     }
 
-    /// Reports what was dropped of a node, when there is room without dropping more.
+    /// Reports a node's dropped events, if there is space without dropping more.
     func announceDropped(_ db: Database, _ number: Int64, _ node: FleetName, time: Int64) throws -> StoredEvents {
         var stored = StoredEvents(previous: ledger.last(of: number))
         guard hasDropped(number) else {
@@ -138,13 +137,13 @@ extension SpoolCore {
 
     private var isFull: Bool { ledger.totals.size > limit || isDiskFull }
 
-    /// Whether the disk has no room worth mentioning, so that removing events makes none either.
+    /// Whether the disk is so full that removing events would not free enough space.
     private var isDiskFull: Bool { limit < min(settings.limit, Self.leastLimit) }
     private static let leastLimit = 64 << 10
 
     private var shortage: SpoolShortage { limit < settings.limit ? .disk : .limit }
 
-    /// Gives numbers to events that could not even be counted.
+    /// Assigns numbers to events that could not even be counted.
     private func settleMissed(_ db: Database, _ number: Int64) throws {
         for (key, count) in ledger.totals.missed where key.node == number {
             try skip(db, try index(db, key), count, .disk)
@@ -152,7 +151,7 @@ extension SpoolCore {
         }
     }
 
-    /// The reader's place in the ledger. Its row is made where it is missing.
+    /// Returns the reader's index in the ledger. Adds the reader's row if it is missing.
     private func index(_ db: Database, _ key: SpoolLedger.Key) throws -> Int {
         if let index = ledger.index(key) { return index }
         try db.execute(sql: "INSERT INTO reader (node, name) VALUES (?, ?)", arguments: [key.node, key.name.text])
@@ -160,7 +159,7 @@ extension SpoolCore {
     }
 
     private func insert(_ db: Database, _ index: Int, _ node: FleetName, _ event: FleetEvent) throws -> StoredEvent {
-        // The row of the event has the number too, so that of the reader need not be written.
+        // The event's row also stores the number, so the reader's row need not be updated.
         let wasUnsaved = ledger.readers[index].isUnsaved
         var stored = numbered(index, node, event)
         ledger.change(index) { $0.isUnsaved = wasUnsaved }
@@ -174,7 +173,7 @@ extension SpoolCore {
         return stored
     }
 
-    /// Gives an event its number, without storing it.
+    /// Assigns a number to an event without storing it.
     private func numbered(_ index: Int, _ node: FleetName, _ event: FleetEvent) -> StoredEvent {
         let reader = ledger.readers[index]
         let (number, sequence) = (ledger.totals.next, reader.sequence + 1)
@@ -190,7 +189,7 @@ extension SpoolCore {
         )
     }
 
-    /// Gives numbers to events that are not stored.
+    /// Assigns numbers to events that are not stored.
     private func skip(_ db: Database, _ index: Int, _ count: Int64, _ shortage: SpoolShortage) throws {
         let last = ledger.readers[index].sequence + count
         ledger.change(index) { ($0.sequence, $0.isUnsaved) = (last, true) }
@@ -201,9 +200,9 @@ extension SpoolCore {
         )
     }
 
-    /// Stores an event for each reader of a node of which something was dropped.
+    /// Stores one event for each of a node's readers with dropped events.
     ///
-    /// - Returns: these events, and why there was no room; nil when nothing was dropped.
+    /// - Returns: the reports, and why there was no space; nil if nothing was dropped.
     private func reportDropped(_ db: Database, _ number: Int64, _ node: FleetName, time: Int64) throws
         -> (reports: [StoredEvent], shortage: SpoolShortage?)
     {
@@ -230,11 +229,11 @@ extension SpoolCore {
         return (stored, shortage)
     }
 
-    /// Writes the rows of the readers that have changed.
+    /// Updates the rows of readers that have changed.
     func saveReaders(_ db: Database) throws {
-        guard !ledger.unsaved.isEmpty else { return }
+        guard !ledger.unsavedReaders.isEmpty else { return }
         let statement = try db.cachedStatement(sql: "UPDATE reader SET sequence = ?, acknowledged = ? WHERE number = ?")
-        for index in ledger.unsaved {
+        for index in ledger.unsavedReaders {
             let reader = ledger.readers[index]
             try statement.execute(arguments: [reader.sequence, reader.acknowledged, reader.row])
         }

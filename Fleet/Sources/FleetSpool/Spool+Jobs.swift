@@ -3,32 +3,32 @@ package import FleetModel
 import Foundation
 import GRDB
 
-/// What the journal says of a job that has come.
+/// The journal's answer for a received job.
 package enum JobAcceptance: Sendable, Hashable {
-    /// It is new, and is in the journal now.
+    /// The job is new, and was added to the journal.
     case new
-    /// It has come before, and has not ended.
+    /// The job was received before, and has not ended.
     case waiting
-    /// It has ended; the members of its outcome's event.
+    /// The job has ended. The value contains the members of its outcome event.
     case ended(JSONValue)
-    /// It is new, and there is no room for it.
+    /// The job is new, and there is no room for it.
     case refused
 }
 
 extension Spool {
-    /// How long an ended job is remembered after its deadline, in milliseconds. A copy that comes later is expired.
+    /// How long to remember an ended job after its deadline, in milliseconds. Any later copy is past its deadline.
     private static let memory: Int64 = 86_400_000
 
-    /// Takes a job into the journal, unless it is there.
+    /// Adds a job to the journal, unless it already exists or there is no room for a new one.
     package func accept(_ job: Job, hasRoom: Bool = true) async throws(SpoolError) -> JobAcceptance {
         try await transact { [number] _, db in
-            let known = try Row.fetchOne(
+            let row = try Row.fetchOne(
                 db,
                 sql: "SELECT outcome FROM job WHERE node = ? AND id = ?",
                 arguments: [number, job.id]
             )
-            if let known {
-                guard let outcome: Data = known["outcome"] else { return .waiting }
+            if let row {
+                guard let outcome: Data = row["outcome"] else { return .waiting }
                 return .ended((try? JSONValue(parsing: Array(outcome))) ?? [:])
             }
             guard hasRoom else { return .refused }
@@ -40,9 +40,9 @@ extension Spool {
         }
     }
 
-    /// Notes that a job begins with a tag, before anything is written. From now on it belongs to this tag alone.
+    /// Assigns a job to a tag in the journal, before anything is written. From then on, the job can use only this tag.
     ///
-    /// - Parameter takesSerial: whether it gets a serial number.
+    /// - Parameter takesSerial: whether to assign a serial number.
     /// - Returns: the serial number, which no other job gets.
     package func begin(
         _ id: String,
@@ -70,7 +70,7 @@ extension Spool {
         }
     }
 
-    /// Notes what a job has left the tag with, so far.
+    /// Records the tag's state after a job was interrupted.
     package func note(_ tagState: JobOutcome.TagState, of id: String) async throws(SpoolError) {
         try await transact { [number] _, db in
             try db.execute(
@@ -80,14 +80,14 @@ extension Spool {
         }
     }
 
-    /// Ends a job: its outcome, the event that reports it, and a change of an allow list are stored in one transaction. What
-    /// the job said, such as a password, is wiped.
+    /// Ends a job in one transaction: stores its outcome, the outcome event, and a change of an allow list. Deletes the
+    /// job's content, which may include a password.
     ///
     /// - Parameters:
     ///   - outcome: the outcome.
-    ///   - event: its event.
-    ///   - change: how an allow list changes, and whose it is.
-    /// - Returns: the event, stored; nil when the job had ended before.
+    ///   - event: the outcome event.
+    ///   - change: the change to an allow list, and the reader whose list changes.
+    /// - Returns: the stored event; nil if the job had already ended.
     package func end(
         _ outcome: JobOutcome,
         _ event: FleetEvent,
@@ -114,7 +114,7 @@ extension Spool {
         return stored
     }
 
-    /// Returns the jobs that have not ended, in the order in which they came.
+    /// Returns the jobs that have not ended, in order of arrival.
     package func openJobs() async throws(SpoolError) -> [JobBoard.Entry] {
         try await transact { [number] _, db in
             try Row.fetchAll(

@@ -4,18 +4,18 @@ import Foundation
 import GRDB
 
 extension Spool {
-    /// Returns events that wait to be acknowledged, in order.
+    /// Returns unacknowledged events, in order.
     ///
     /// - Parameters:
-    ///   - number: only later ones.
-    ///   - limit: the most.
+    ///   - number: return only events with larger numbers.
+    ///   - limit: the maximum number of events.
     package func waiting(after number: Int64, limit: Int) async throws(SpoolError) -> [StoredEvent] {
         try await transact { [node = self.number] core, db in
             try core.waiting(db, node, after: number, limit: limit)
         }
     }
 
-    /// Returns how many events wait.
+    /// Returns the number of unacknowledged events.
     package func waitingCount() async throws(SpoolError) -> Int {
         try await transact { [number] core, db in
             var sum = 0
@@ -26,18 +26,18 @@ extension Spool {
                     sql: "SELECT count(*) FROM event WHERE reader = ? AND sequence > ?"
                 )
                 let count = try Int.fetchOne(statement, arguments: [reader.row, reader.acknowledged]) ?? 0
-                sum += count - reader.early.count
+                sum += count - reader.earlyAcks.count
             }
             return sum
         }
     }
 
-    /// The number of the last event of the file; 0 without one.
+    /// The number of the last event in the file; 0 if there is none.
     package func lastNumber() async -> Int64 { await file.read { core in core.ledger.totals.next - 1 } }
 
-    /// Notes that the broker has acknowledged events. Those that are kept for longer than the settings say are removed.
+    /// Records acknowledged events. Removes acknowledged events that the settings no longer keep.
     ///
-    /// - Returns: whether something was dropped earlier that ``announceDropped(time:)`` has not reported yet.
+    /// - Returns: whether dropped events remain that ``announceDropped(time:)`` has not reported yet.
     @discardableResult
     package func acknowledge(_ places: [StoredEvent.Place]) async throws(SpoolError) -> Bool {
         guard !places.isEmpty else { return false }
@@ -49,14 +49,14 @@ extension Spool {
 
     // MARK: Retained messages
 
-    /// Returns the topics on which the broker keeps a message of the node.
+    /// Returns the topics on which the broker retains a message from this node.
     package func retainedTopics() async throws(SpoolError) -> Set<String> {
         try await transact { [number] _, db in
             Set(try String.fetchAll(db, sql: "SELECT topic FROM retained WHERE node = ?", arguments: [number]))
         }
     }
 
-    /// Notes topics on which the broker keeps a message of the node, or keeps none any more.
+    /// Records topics on which the broker now retains a message from this node, or no longer does.
     package func note(retained topics: some Collection<String> & Sendable, _ isRetained: Bool) async throws(SpoolError)
     {
         let sql =
@@ -70,7 +70,7 @@ extension Spool {
 
     // MARK: Replay
 
-    /// Returns the events of a reader that are still there, in order, whether they were acknowledged or not.
+    /// Returns a reader's events that are still stored, in order, whether acknowledged or not.
     package func events(of reader: FleetName, in range: ClosedRange<Int64>, limit: Int) async throws(SpoolError)
         -> [StoredEvent]
     {
@@ -85,7 +85,7 @@ extension Spool {
         }
     }
 
-    /// Returns how far the events of each reader were acknowledged.
+    /// Returns up to which number each reader's events are acknowledged.
     package func positions() async throws(SpoolError) -> [ReaderPosition] {
         try await transact { [number] core, db in
             try core.ledger.readers(of: number).map { index in
@@ -114,15 +114,15 @@ extension SpoolCore {
                 SELECT number, sequence, payload FROM event WHERE reader = ? AND sequence > ? AND number > ?
                 ORDER BY sequence LIMIT ?
                 """,
-                [reader.row, reader.acknowledged, number, limit + reader.early.count]
+                [reader.row, reader.acknowledged, number, limit + reader.earlyAcks.count]
             )
-            events += reader.early.isEmpty ? found : found.filter { !reader.early.contains($0.sequence) }
+            events += reader.earlyAcks.isEmpty ? found : found.filter { !reader.earlyAcks.contains($0.sequence) }
         }
         if indexes.count > 1 { events.sort { $0.number < $1.number } }
         return Array(events.prefix(limit))
     }
 
-    /// Returns the events of a query for number, sequence and payload of one reader.
+    /// Runs a query for one reader's numbers, sequence numbers and payloads.
     func fetch(_ db: Database, _ index: Int, _ sql: String, _ arguments: StatementArguments) throws -> [StoredEvent] {
         let name = ledger.readers[index].key.name
         return try Row.fetchAll(db.cachedStatement(sql: sql), arguments: arguments).map { row in
@@ -135,14 +135,14 @@ extension SpoolCore {
         }
     }
 
-    /// Notes acknowledgements in a transaction.
+    /// Records acknowledgements within a transaction.
     func acknowledge(_ db: Database, _ node: Int64, _ places: [StoredEvent.Place]) throws {
         var touched: Set<Int> = []
         for place in places {
             guard let index = ledger.index(SpoolLedger.Key(node: node, name: place.reader)) else { continue }
             let reader = ledger.readers[index]
             guard place.sequence > reader.acknowledged, place.sequence <= reader.sequence else { continue }
-            ledger.change(index) { $0.early.insert(place.sequence) }
+            ledger.change(index) { $0.earlyAcks.insert(place.sequence) }
             touched.insert(index)
         }
         for index in touched {
@@ -151,28 +151,28 @@ extension SpoolCore {
         }
     }
 
-    /// Moves the number up to which all were acknowledged.
+    /// Advances the number up to which all events are acknowledged.
     private func advance(_ db: Database, _ index: Int) throws {
         var reader = ledger.readers[index]
         let before = reader.acknowledged
-        while let least = reader.early.min() {
+        while let least = reader.earlyAcks.min() {
             if least > reader.acknowledged + 1 {
-                // Those between were dropped, or wait.
+                // The events in between were dropped, or are still waiting.
                 let statement = try db.cachedStatement(
                     sql: "SELECT 1 FROM event WHERE reader = ? AND sequence > ? AND sequence < ? LIMIT 1"
                 )
                 if try Int.fetchOne(statement, arguments: [reader.row, reader.acknowledged, least]) != nil { break }
             }
-            reader.early.remove(least)
+            reader.earlyAcks.remove(least)
             reader.acknowledged = least
         }
         guard reader.acknowledged != before else { return }
         ledger.change(index) { [reader] in
-            ($0.early, $0.acknowledged, $0.isUnsaved) = (reader.early, reader.acknowledged, true)
+            ($0.earlyAcks, $0.acknowledged, $0.isUnsaved) = (reader.earlyAcks, reader.acknowledged, true)
         }
     }
 
-    /// Removes events of a reader that were acknowledged and are not kept any more; many at a time.
+    /// Removes a reader's acknowledged events that are no longer kept, in batches.
     private func forget(_ db: Database, _ index: Int) throws {
         let reader = ledger.readers[index]
         let last = min(reader.acknowledged, reader.sequence - Int64(settings.keep))

@@ -2,26 +2,24 @@
 package import FleetModel
 import GRDB
 
-/// A node's part of a ``SpoolFile``: the events that wait to be sent, those that were sent, and the journal of jobs.
+/// A node's part of a ``SpoolFile``: its pending events, its sent events, and its job journal.
 ///
-/// What a call has stored is on the disk when it returns, also after a power cut. Calls are done in the order in which
-/// they were made.
+/// When a call returns, its changes are on disk and survive a power failure. Calls are performed in order.
 package final class Spool: Sendable {
-    /// The node.
     package let node: FleetName
-    /// The name of the file's stream of numbers.
+    /// The file's stream name.
     package var stream: String { file.stream }
 
     let file: SpoolFile
     /// The node's number in the file.
     let number: Int64
 
-    /// Opens the spool of a node that has a folder of its own.
+    /// Opens the spool of a node in its own folder.
     ///
     /// - Parameters:
-    ///   - folder: an absolute path. Only the user may get into the folder.
+    ///   - folder: an absolute path. Only the user may have access to the folder.
     ///   - node: the node's name.
-    /// - Throws: ``SpoolError`` with `inUse`, `unusable`, `diskFull`; `unusable` also when others can write the folder.
+    /// - Throws: ``SpoolError`` with `inUse`, `diskFull`, or `unusable`, also if others can write to the folder.
     package convenience init(
         folder: String,
         node: FleetName,
@@ -30,24 +28,24 @@ package final class Spool: Sendable {
         try self.init(SpoolFile(folder: folder, settings: settings), node: node)
     }
 
-    /// Opens a node's part of a file, which is made where it is missing. Nodes of one process share a file, so that one
-    /// sync of the disk serves them all.
+    /// Opens a node's part of a file, creating it if needed. Nodes of one process share a file, so that one disk sync
+    /// serves them all.
     package init(_ file: SpoolFile, node: FleetName) throws(SpoolError) {
         self.file = file
         self.node = node
         number = try file.add(node)
     }
 
-    /// Does something in the next transaction, and returns after its commit.
+    /// Runs a function in the next transaction, and returns after the commit.
     ///
     /// - Parameters:
-    ///   - body: called again after a transaction has failed.
-    ///   - onFailure: called when it was not stored.
+    ///   - body: the work. Called again if the transaction fails.
+    ///   - onFailure: called if the change could not be stored.
     func transact<Value: Sendable>(
         onFailure: @escaping @Sendable (SpoolCore) -> Void = { _ in },
         _ body: @escaping @Sendable (SpoolCore, Database) throws -> Value
     ) async throws(SpoolError) -> Value {
-        // The file forgets what waits once nobody has it any more. Then this call would never return.
+        // The file drops pending operations once no spool refers to it. Then this call would never return.
         defer { withExtendedLifetime(self) {} }
         let result: Result<Value, SpoolError> = await withCheckedContinuation { continuation in
             let operation = SpoolFile.Operation { core, db in
@@ -62,7 +60,7 @@ package final class Spool: Sendable {
         return try result.get()
     }
 
-    /// The settings of the database that keep what was stored.
+    /// Returns the database settings that determine durability.
     package func durability() async throws(SpoolError) -> (journal: String?, synchronous: Int?) {
         try await transact { _, db in
             (

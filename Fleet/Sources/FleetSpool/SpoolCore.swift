@@ -2,7 +2,7 @@
 import FleetModel
 import GRDB
 
-/// The database of a spool, and what is known of it without asking the disk. Everything happens on the file's queue.
+/// A spool's database, with an in-memory summary. Use it only on the file's queue.
 final class SpoolCore {
     let path: String
     let stream: String
@@ -10,14 +10,14 @@ final class SpoolCore {
     let database: DatabaseQueue
     let reserve: SpoolReserve
     var ledger: SpoolLedger
-    /// The most bytes that events may have; looked up once for a transaction.
+    /// The maximum size of all events in bytes, updated for each transaction.
     private(set) var limit = 0
-    /// Whether the disk takes events, and not only their numbers.
+    /// Whether events are stored, and not only numbered.
     private var storesEvents = true
     private var transactions = 0
     private var logged = 0
 
-    /// After so many transactions, or bytes of events, the log is written back into the file.
+    /// The log is checkpointed after this many transactions, or bytes of events.
     private static let mostTransactions = 64
     private static let mostLogged = 4 << 20
 
@@ -39,17 +39,17 @@ final class SpoolCore {
     private static func open(_ path: String) throws -> (DatabaseQueue, stream: String, SpoolLedger) {
         var configuration = Configuration()
         configuration.label = "spool"
-        // Another program may look into the file, or change it, for a moment. The queue waits meanwhile, and nothing else does.
+        // Another program may briefly lock the file. Only the spool's queue waits for it.
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA journal_mode = WAL")
-            // Every commit is synced, so that nothing is lost when the power is cut.
+            // Sync every commit, so that nothing is lost in a power failure.
             try db.execute(sql: "PRAGMA synchronous = FULL")
-            // Passwords of jobs are overwritten when they are removed.
+            // Overwrite deleted data, because jobs may contain passwords.
             try db.execute(sql: "PRAGMA secure_delete = ON")
-            // Events are read once, in order, so there is little to keep in memory.
+            // Events are read once, in order, so a small cache is enough.
             try db.execute(sql: "PRAGMA cache_size = -256")
-            // The log is written back from here, so that a full disk is noticed while the log is small.
+            // Checkpoints are run explicitly, so that a full disk is noticed while the log is small.
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
             try db.execute(sql: "PRAGMA journal_size_limit = 1048576")
         }
@@ -70,7 +70,7 @@ final class SpoolCore {
         }
     }
 
-    /// Runs a transaction, and shortens the log now and then. If it fails, nothing has changed, in memory neither.
+    /// Runs a transaction, and checkpoints the log occasionally. On failure, neither disk nor memory changes.
     func transact<Value>(_ body: (Database) throws -> Value) throws -> Value {
         let size = ledger.totals.size
         let value = try write { db in
@@ -84,7 +84,7 @@ final class SpoolCore {
         return value
     }
 
-    /// Changes the database and the ledger together, or neither.
+    /// Changes the database and the ledger together, or not at all.
     private func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
         ledger.begin()
         do {
@@ -101,8 +101,8 @@ final class SpoolCore {
         }
     }
 
-    /// Runs a transaction. When the disk is full, room is made, and it is tried once more; at last so that events only get
-    /// their numbers.
+    /// Runs a transaction. If the disk is full, frees space and tries again. If that fails too, tries once more without
+    /// storing events, so that they only get numbers.
     func transactMakingRoom<Value>(_ body: (Database) throws -> Value) throws -> Value {
         do {
             return try transact(body)
@@ -122,7 +122,7 @@ final class SpoolCore {
         [.SQLITE_FULL, .SQLITE_IOERR].contains(error.resultCode)
     }
 
-    /// Writes the log back into the file. When the disk has no room for it, room is made.
+    /// Checkpoints the log. If the disk is full, frees space.
     private func shortenLog() {
         (transactions, logged) = (0, 0)
         do {
@@ -130,7 +130,7 @@ final class SpoolCore {
         } catch let error as DatabaseError where Self.isFull(error) {
             makeRoomOnDisk()
         } catch {
-            // It is tried again after the next transactions.
+            // Tried again after more transactions.
         }
     }
 
@@ -138,12 +138,12 @@ final class SpoolCore {
         try database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
     }
 
-    /// Writes the log back and empties it, so that it keeps nothing that was removed.
+    /// Checkpoints and truncates the log, so that no deleted data remains in it.
     func emptyLog() {
         try? database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
     }
 
-    /// Removes the oldest events in small steps, each of which needs little room itself.
+    /// Removes the oldest events in small steps, each of which needs little disk space.
     private func makeRoomOnDisk() {
         reserve.release()
         try? checkpoint()
@@ -160,8 +160,8 @@ final class SpoolCore {
         }
     }
 
-    /// What the settings say, and less on a disk that has little room. The file does not become smaller when events are
-    /// removed: what they leave free in it is room too.
+    /// Returns the size limit from the settings, or less if the disk is nearly full. The file does not shrink when
+    /// events are removed, so its free pages count as available space.
     private func currentLimit(_ db: Database) throws -> Int {
         guard storesEvents else { return 0 }
         let room = ledger.totals.size + reserve.freeSpace + (reserve.exists ? settings.reserve : 0) - Self.logRoom
@@ -170,7 +170,7 @@ final class SpoolCore {
         return min(settings.limit, max(room + pages * Self.pageSize, 0))
     }
 
-    /// What is left free on the disk for the log, in bytes: its limit, and what is written until it is shortened.
+    /// Disk space reserved for the log, in bytes: its size limit plus what is written before a checkpoint.
     private static let logRoom = 5 << 18
     private static let pageSize = 4096
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 
-/// Why the spool can't be used. Two errors with the same code are equal.
+/// Why the spool can't be used. Errors with the same code are equal.
 package struct SpoolError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         package let description: String
         private init(_ name: String) { description = name }
 
-        /// There is no room on the disk.
+        /// The disk is full.
         package static let diskFull = Code("disk-full")
-        /// Another agent uses the folder.
+        /// Another agent is using the folder.
         package static let inUse = Code("in-use")
-        /// The file is damaged, or of a newer version.
+        /// The file is damaged, or has a newer version.
         package static let unusable = Code("spool-unusable")
     }
 

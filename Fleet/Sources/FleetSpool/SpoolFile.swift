@@ -4,22 +4,22 @@ import Foundation
 import GRDB
 import LinuxSupport
 
-/// The file on the disk: the events of one node, or of all nodes of a process, and the journals of their jobs.
+/// A spool file: the events and job journals of one node, or of all nodes in a process.
 ///
-/// Whatever waits to be stored is stored in one transaction, and so with one sync of the disk. The more comes at once,
-/// the less each event costs; an event that comes alone is stored at once.
+/// All pending operations are stored in one transaction, with one disk sync. The more operations are pending, the less
+/// each costs; a single operation is stored immediately.
 package final class SpoolFile: @unchecked Sendable {
-    // Sendable because the core is only used on the queue, and by `init`; the rest has a lock.
+    // Sendable because the core is used only on the queue and by `init`; a lock protects the rest.
 
-    /// Something to do in a transaction.
+    /// An operation to perform in a transaction.
     struct Operation {
-        /// Does it. Returns what is called after the commit. It may be called again after a transaction has failed.
+        /// Performs the operation. Returns a function to call after the commit. Called again if the transaction fails.
         let perform: (SpoolCore, Database) throws -> () -> Void
-        /// Notes that it could not be stored. Returns what is called then.
+        /// Handles a failed operation. Returns a function to call afterwards.
         let fail: (SpoolCore, SpoolError) -> () -> Void
     }
 
-    /// The most operations of a transaction, so that none of them waits for long.
+    /// The maximum number of operations per transaction, so that none waits for long.
     private static let mostOperations = 1000
 
     private let queue = DispatchQueue(label: "org.opencorenfc.spool")
@@ -29,18 +29,18 @@ package final class SpoolFile: @unchecked Sendable {
     private let core: SpoolCore
     private let claim: FileClaim
 
-    /// The name of the file's stream of numbers.
+    /// The file's stream name.
     package var stream: String { core.stream }
 
-    /// Opens the file in a folder, and makes both where they are missing.
+    /// Opens the file in a folder, creating both if needed.
     ///
-    /// - Parameter folder: an absolute path. Only the user may get into the folder.
-    /// - Throws: ``SpoolError`` with `inUse`, `unusable`, `diskFull`; `unusable` also when others can write the folder.
+    /// - Parameter folder: an absolute path. Only the user may have access to the folder.
+    /// - Throws: ``SpoolError`` with `inUse`, `diskFull`, or `unusable`, also if others can write to the folder.
     package init(folder: String, settings: SpoolSettings = SpoolSettings()) throws(SpoolError) {
         try SpoolFiles.checkFolder(folder)
         do throws(StorageError) {
             let store = try PrivateFolder(store: folder)
-            // The claim is on the file itself, so it is made once.
+            // The claim locks this file itself, so create the file only once.
             if !(try store.names().contains("spool.lock")) { try store.write("spool.lock", []) }
             claim = try store.claim("spool.lock")
         } catch {
@@ -49,9 +49,9 @@ package final class SpoolFile: @unchecked Sendable {
         core = try SpoolCore(folder: folder, settings: settings)
     }
 
-    /// Makes a node's part of the file where it is missing.
+    /// Adds a node to the file if needed.
     ///
-    /// - Returns: its number in the file.
+    /// - Returns: the node's number in the file.
     func add(_ node: FleetName) throws(SpoolError) -> Int64 {
         try queue.sync { () -> Result<Int64, SpoolError> in
             do {
@@ -62,7 +62,7 @@ package final class SpoolFile: @unchecked Sendable {
         }.get()
     }
 
-    /// Does something in the next transaction.
+    /// Adds an operation to the next transaction.
     func add(_ operation: Operation) {
         let isFirst = lock.withLock {
             waiting.append(operation)
@@ -72,7 +72,7 @@ package final class SpoolFile: @unchecked Sendable {
         if isFirst { schedule() }
     }
 
-    /// Returns something that is known without the disk, after the transactions that have begun.
+    /// Returns in-memory data, after the transactions that have begun.
     func read<Value: Sendable>(_ body: @escaping @Sendable (SpoolCore) -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             queue.async { [self] in continuation.resume(returning: body(core)) }
@@ -81,12 +81,12 @@ package final class SpoolFile: @unchecked Sendable {
 
     private func schedule() {
         queue.async { [weak self] in
-            // The file is closed when nobody waits for it any more, so it is not held while they are told.
+            // The callbacks run without a reference to the file, so that one of them may release it last and close it.
             for finish in self?.work() ?? [] { finish() }
         }
     }
 
-    /// Does what waits. Returns what is to be called now that it is stored.
+    /// Performs pending operations. Returns the functions to call after the commit.
     private func work() -> [() -> Void] {
         let operations = lock.withLock {
             let operations = Array(waiting.prefix(Self.mostOperations))
@@ -97,7 +97,7 @@ package final class SpoolFile: @unchecked Sendable {
         do {
             finishers = try core.transact { db in try operations.map { try $0.perform(core, db) } }
         } catch {
-            // One of them has failed, or the disk is full. The others must not suffer from it.
+            // One operation failed, or the disk is full. Run each operation separately, so that the others succeed.
             finishers = operations.map(alone)
         }
         let isMore = lock.withLock {

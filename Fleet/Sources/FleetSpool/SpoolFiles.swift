@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Keeps others out of the files of a spool, whatever the user's mask of permissions is.
+/// Protects spool files from other users, regardless of the umask.
 enum SpoolFiles {
-    /// Refuses a folder in which others can put files. One that is missing is made later.
+    /// Rejects a folder that others can write to. A missing folder is created later.
     static func checkFolder(_ folder: String) throws(SpoolError) {
         var status = stat()
         guard unsafe lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return }
@@ -15,9 +15,9 @@ enum SpoolFiles {
         }
     }
 
-    /// Makes the file of the database where it is missing, and sees to it that only its owner can use it and its logs.
+    /// Creates the database file if needed, and makes sure that only its owner can access it and its logs.
     ///
-    /// SQLite gives the logs the permissions of the file.
+    /// SQLite creates its logs with the same permissions as the file.
     static func make(_ path: String) throws(SpoolError) {
         try restrict(path, O_CREAT)
         for suffix in ["-wal", "-shm"] { try restrict(path + suffix, 0) }

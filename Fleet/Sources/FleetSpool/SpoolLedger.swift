@@ -2,9 +2,9 @@
 import FleetModel
 import GRDB
 
-/// What a spool knows of its readers without asking the disk: the numbers that were given and acknowledged.
+/// In-memory summary of a spool's readers: which sequence numbers were assigned and acknowledged.
 ///
-/// A transaction that fails takes back its changes here too.
+/// If a transaction fails, its changes here are rolled back too.
 struct SpoolLedger {
     /// A reader of a node.
     struct Key: Hashable {
@@ -12,40 +12,40 @@ struct SpoolLedger {
         var name: FleetName
     }
 
-    /// How far a reader is.
+    /// A reader's progress.
     struct Reader {
         let key: Key
-        /// Its row.
+        /// The number of the reader's row.
         let row: Int64
-        /// The last number that was given.
+        /// The last assigned sequence number.
         var sequence: Int64
-        /// All events up to this number were acknowledged, or dropped.
+        /// All events up to this number were acknowledged or dropped.
         var acknowledged: Int64
-        /// No event before this number is there.
+        /// The file contains no event before this number.
         var first: Int64
-        /// Numbers that were acknowledged before others that come before them.
-        var early: Set<Int64> = []
-        /// Whether the row has to be written.
+        /// Acknowledged numbers after a gap of unacknowledged ones.
+        var earlyAcks: Set<Int64> = []
+        /// Whether the row must be updated.
         var isUnsaved = false
     }
 
-    /// What was dropped of a reader, and is not reported yet.
+    /// A reader's dropped events that have not been reported yet.
     struct Dropped {
         var count: Int64
         var first: Int64
         var last: Int64
-        /// Why there was no room; nil when that is not known any more.
+        /// Why there was no space; nil if unknown after a restart.
         var shortage: SpoolShortage?
-        /// Whether the newest went, whatever the settings say.
+        /// Whether the newest events were dropped, regardless of the settings.
         var areNewest = false
 
-        /// What the report of it says.
+        /// The message of the report.
         var message: String {
             let advice = shortage?.advice ?? "Bring the broker back, make room on the disk, or raise limit_mb."
             return "There was no room for \(count) events. \(advice)"
         }
 
-        /// Adds what was dropped later. A full disk comes before the limit, which helps nothing then.
+        /// Adds events dropped later. A full disk overrides the limit: raising the limit would not help.
         mutating func add(_ other: Dropped) {
             count += other.count
             first = min(first, other.first)
@@ -55,14 +55,14 @@ struct SpoolLedger {
         }
     }
 
-    /// What concerns all readers.
+    /// Totals for all readers.
     struct Totals {
-        /// The bytes of all events.
+        /// The size of all events in bytes.
         var size: Int
-        /// The number of the next event. A number is not given again, also when its event was removed.
+        /// The number of the next event. Numbers are never reused, even if an event is removed.
         var next: Int64
         var dropped: [Int: Dropped] = [:]
-        /// The events that could not even be counted on the disk.
+        /// The number of events per reader that could not even be counted on disk.
         var missed: [Key: Int64] = [:]
     }
 
@@ -76,20 +76,20 @@ struct SpoolLedger {
     private(set) var readers: [Reader] = []
     private var indexes: [Key: Int] = [:]
     private var readersOfNodes: [Int64: [Int]] = [:]
-    /// The last event of each node.
-    private var lasts: [Int64: Int64] = [:]
-    /// The readers whose rows have to be written.
-    private(set) var unsaved: [Int] = []
+    /// The number of each node's last event.
+    private var lastNumbers: [Int64: Int64] = [:]
+    /// The readers whose rows must be updated.
+    private(set) var unsavedReaders: [Int] = []
 
     private var changes: [Change] = []
-    private var before: Totals
+    private var totalsBefore: Totals
 
-    /// Reads it from the disk.
+    /// Reads the ledger from the database.
     init(_ db: Database) throws {
         let size = try Int.fetchOne(db, sql: "SELECT ifnull(sum(length(payload)), 0) FROM event") ?? 0
         let last = try Int64.fetchOne(db, sql: "SELECT max(number) FROM event") ?? 0
         totals = Totals(size: size, next: last + 1)
-        before = totals
+        totalsBefore = totals
         let rows = try Row.fetchAll(
             db,
             sql: """
@@ -110,14 +110,14 @@ struct SpoolLedger {
                 first: first ?? sequence + 1
             )
             insert(reader)
-            lasts[reader.key.node] = max(lasts[reader.key.node] ?? 0, row["last"])
+            lastNumbers[reader.key.node] = max(lastNumbers[reader.key.node] ?? 0, row["last"])
         }
         for row in try Row.fetchAll(db, sql: "SELECT * FROM dropped") {
             let number: Int64 = row["reader"]
             guard let index = readers.firstIndex(where: { $0.row == number }) else { continue }
             totals.dropped[index] = Dropped(count: row["count"], first: row["first"], last: row["last"])
         }
-        before = totals
+        totalsBefore = totals
     }
 
     private mutating func insert(_ reader: Reader) {
@@ -128,15 +128,15 @@ struct SpoolLedger {
 
     func index(_ key: Key) -> Int? { indexes[key] }
 
-    /// The readers of a node.
+    /// Returns the indexes of a node's readers.
     func readers(of node: Int64) -> [Int] { readersOfNodes[node] ?? [] }
 
-    /// The last event of a node; 0 without one.
-    func last(of node: Int64) -> Int64 { lasts[node] ?? 0 }
+    /// Returns the number of a node's last event; 0 if there is none.
+    func last(of node: Int64) -> Int64 { lastNumbers[node] ?? 0 }
 
-    /// The index of the reader with a row.
+    /// Returns the index of the reader with a row number.
     func index(row: Int64) -> Int? {
-        // Rows are numbered from 1 in the order in which they were made, and are never removed.
+        // Rows are numbered from 1 in order of creation, and are never removed.
         let index = Int(row) - 1
         if readers.indices.contains(index), readers[index].row == row { return index }
         return readers.firstIndex { $0.row == row }
@@ -144,7 +144,7 @@ struct SpoolLedger {
 
     // MARK: Changes
 
-    /// Adds a reader whose row was just made.
+    /// Adds a reader whose row was just created.
     mutating func add(_ key: Key, row: Int64) -> Int {
         changes.append(.added(key))
         insert(Reader(key: key, row: row, sequence: 0, acknowledged: 0, first: 1))
@@ -155,36 +155,36 @@ struct SpoolLedger {
         changes.append(.reader(index, readers[index]))
         let wasUnsaved = readers[index].isUnsaved
         body(&readers[index])
-        if readers[index].isUnsaved, !wasUnsaved { unsaved.append(index) }
-        if wasUnsaved, !readers[index].isUnsaved { unsaved.removeAll { $0 == index } }
+        if readers[index].isUnsaved, !wasUnsaved { unsavedReaders.append(index) }
+        if wasUnsaved, !readers[index].isUnsaved { unsavedReaders.removeAll { $0 == index } }
     }
 
-    /// Notes the last event of a node.
+    /// Records the number of a node's last event.
     mutating func setLast(of node: Int64, _ number: Int64) {
         changes.append(.last(node: node, last(of: node)))
-        lasts[node] = number
+        lastNumbers[node] = number
     }
 
-    /// Notes that all rows were written.
+    /// Records that all rows are up to date.
     mutating func noteSaved() {
-        for index in unsaved {
+        for index in unsavedReaders {
             changes.append(.reader(index, readers[index]))
             readers[index].isUnsaved = false
         }
-        unsaved = []
+        unsavedReaders = []
     }
 
     // MARK: Transactions
 
     mutating func begin() {
-        before = totals
+        totalsBefore = totals
         changes.removeAll(keepingCapacity: true)
     }
 
     mutating func commit() { changes.removeAll(keepingCapacity: true) }
 
     mutating func rollBack() {
-        totals = before
+        totals = totalsBefore
         for change in changes.reversed() {
             switch change {
             case .reader(let index, let reader): readers[index] = reader
@@ -192,10 +192,10 @@ struct SpoolLedger {
                 indexes[key] = nil
                 readersOfNodes[key.node]?.removeLast()
                 readers.removeLast()
-            case .last(let node, let number): lasts[node] = number
+            case .last(let node, let number): lastNumbers[node] = number
             }
         }
         changes.removeAll(keepingCapacity: true)
-        unsaved = readers.indices.filter { readers[$0].isUnsaved }
+        unsavedReaders = readers.indices.filter { readers[$0].isUnsaved }
     }
 }

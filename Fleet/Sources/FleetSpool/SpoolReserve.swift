@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A file that takes room on the disk, so that there is some to clean up when the disk is full.
+/// A file that reserves disk space for cleaning up when the disk is full.
 struct SpoolReserve {
     let path: String
     let size: Int
 
-    /// Makes the file, if there is room for it.
+    /// Creates the file, if there is space for it.
     func make() {
         guard size > 0 else { return }
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -17,7 +17,7 @@ struct SpoolReserve {
 
     var exists: Bool { unsafe access(path, F_OK) == 0 }
 
-    /// The bytes that are free on its disk; a huge number when that is not known.
+    /// The free bytes on the disk; a huge number if unknown.
     var freeSpace: Int {
         var status = statvfs()
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "/"
@@ -26,6 +26,6 @@ struct SpoolReserve {
             .partialValue
     }
 
-    /// Gives its room free.
+    /// Deletes the file to free its space.
     func release() { _ = unsafe unlink(path) }
 }

@@ -2,16 +2,16 @@
 import FleetModel
 import GRDB
 
-/// How room is made among the events.
+/// Dropping events to free space.
 extension SpoolCore {
-    /// Removes the oldest events: those that were acknowledged first, then those that wait, which are noted as dropped,
-    /// unless the newest are to go.
+    /// Removes the oldest events: first acknowledged ones, then, unless the policy is to drop the newest, waiting
+    /// events, which are recorded as dropped.
     ///
     /// - Parameters:
-    ///   - size: how many bytes at least.
-    ///   - shortage: why there is no room.
+    ///   - size: the minimum number of bytes to free.
+    ///   - shortage: why there is no space.
     func makeRoom(_ db: Database, atLeast size: Int, for shortage: SpoolShortage) throws {
-        // The statements compare with the rows of the readers.
+        // The statements below use the readers' rows.
         try saveReaders(db)
         let target = ledger.totals.size - size
         try removeAcknowledged(db, downTo: target)
@@ -23,12 +23,12 @@ extension SpoolCore {
         }
     }
 
-    /// Removes the oldest of the events that were acknowledged.
+    /// Removes the oldest acknowledged events.
     func removeAcknowledged(_ db: Database, downTo target: Int) throws {
         _ = try remove(db, downTo: target, acknowledged: true)
     }
 
-    /// - Returns: what was removed of each reader.
+    /// - Returns: the removed events of each reader.
     private func remove(_ db: Database, downTo target: Int, acknowledged: Bool) throws -> [Int: SpoolLedger.Dropped] {
         let comparison = acknowledged ? "<=" : ">"
         let rows = try Row.fetchCursor(
@@ -48,10 +48,10 @@ extension SpoolCore {
             guard let index = ledger.index(row: row["reader"]) else { continue }
             let sequence: Int64 = row["sequence"]
             ends[index] = sequence
-            // The broker has it, so it is not lost.
-            guard acknowledged || !ledger.readers[index].early.contains(sequence) else { continue }
-            let known = removed[index]
-            removed[index] = .init(count: (known?.count ?? 0) + 1, first: known?.first ?? sequence, last: sequence)
+            // The broker has acknowledged this event, so it is not lost.
+            guard acknowledged || !ledger.readers[index].earlyAcks.contains(sequence) else { continue }
+            let soFar = removed[index]
+            removed[index] = .init(count: (soFar?.count ?? 0) + 1, first: soFar?.first ?? sequence, last: sequence)
         }
         guard let last else { return [:] }
         try db.execute(
@@ -63,21 +63,21 @@ extension SpoolCore {
         )
         ledger.totals.size = size
         for (index, end) in ends {
-            // The last number is not in a row of an event any more.
+            // The events' rows no longer contain the last number, so the reader's row must.
             ledger.change(index) { reader in
                 reader.isUnsaved = true
-                reader.early = reader.early.filter { $0 > end }
+                reader.earlyAcks = reader.earlyAcks.filter { $0 > end }
             }
         }
         try saveReaders(db)
         return removed
     }
 
-    /// Notes events that were dropped.
+    /// Records dropped events.
     func note(_ db: Database, _ index: Int, _ more: SpoolLedger.Dropped) throws {
         var dropped = more
-        if let known = ledger.totals.dropped[index] {
-            dropped = known
+        if let earlier = ledger.totals.dropped[index] {
+            dropped = earlier
             dropped.add(more)
         }
         ledger.totals.dropped[index] = dropped

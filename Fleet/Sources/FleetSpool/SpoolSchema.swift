@@ -3,31 +3,31 @@ import GRDB
 
 /// The tables of a spool.
 enum SpoolSchema {
-    /// The version that this program writes.
+    /// The schema version that this program writes.
     static let version = 2
 
-    /// Makes the tables that a file of this version may lack.
+    /// Creates tables that a file of this version may be missing.
     static func complete(_ db: Database) throws {
         try db.execute(
             sql: """
-                -- The topics on which the broker keeps a message of a node.
+                -- The topics on which the broker retains a message from a node.
                 CREATE TABLE IF NOT EXISTS retained (node INTEGER NOT NULL, topic TEXT NOT NULL, PRIMARY KEY (node, topic))
                 WITHOUT ROWID
                 """
         )
     }
 
-    /// Makes the tables in a new file.
+    /// Creates the tables in a new file.
     ///
     /// - Parameter stream: the name of the new stream.
     static func make(_ db: Database, stream: String) throws {
         try db.execute(
             sql: """
                 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-                -- The nodes whose events are here, and the last serial number that each gave to a job.
+                -- The nodes in this file, and the last serial number each has assigned to a job.
                 CREATE TABLE node (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, serial INTEGER NOT NULL DEFAULT 0);
-                -- The last number that was given to an event of a reader, or a smaller one while that event is there, and the
-                -- number up to which the broker has acknowledged all.
+                -- The last sequence number of a reader (possibly smaller while that event exists), and the
+                -- number up to which the broker has acknowledged all events.
                 CREATE TABLE reader (
                     number INTEGER PRIMARY KEY,
                     node INTEGER NOT NULL,
@@ -36,7 +36,7 @@ enum SpoolSchema {
                     acknowledged INTEGER NOT NULL DEFAULT 0,
                     UNIQUE (node, name)
                 );
-                -- Events in the order in which they happened; those that were acknowledged are kept for a while.
+                -- Events in the order in which they happened. Acknowledged events are kept for a while.
                 CREATE TABLE event (
                     number INTEGER PRIMARY KEY,
                     reader INTEGER NOT NULL,
@@ -44,11 +44,11 @@ enum SpoolSchema {
                     payload BLOB NOT NULL,
                     UNIQUE (reader, sequence)
                 );
-                -- What was dropped and is not reported yet.
+                -- Dropped events that have not been reported yet.
                 CREATE TABLE dropped (
                     reader INTEGER PRIMARY KEY, count INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL
                 );
-                -- Every job that was taken, and how far it is.
+                -- Every accepted job and its progress.
                 CREATE TABLE job (
                     number INTEGER PRIMARY KEY AUTOINCREMENT,
                     node INTEGER NOT NULL,
@@ -62,7 +62,7 @@ enum SpoolSchema {
                     outcome BLOB,
                     UNIQUE (node, id)
                 );
-                -- The tags that are allowed at a reader; the name is empty for all readers.
+                -- The tags allowed at a reader. The reader's name is empty for all readers.
                 CREATE TABLE allow_list (node INTEGER NOT NULL, reader TEXT NOT NULL, PRIMARY KEY (node, reader)) WITHOUT ROWID;
                 CREATE TABLE allowed (
                     node INTEGER NOT NULL, reader TEXT NOT NULL, uid BLOB NOT NULL, PRIMARY KEY (node, reader, uid)

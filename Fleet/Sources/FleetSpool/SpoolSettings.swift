@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FleetModel
 
-/// How much a spool takes.
+/// The limits of a spool.
 package struct SpoolSettings: Sendable, Hashable {
-    /// The most bytes of all events.
+    /// The maximum size of all events in bytes.
     package var limit = 64 << 20
-    /// What goes when there is no room.
+    /// Which events to drop when there is no space.
     package var policy = AgentConfiguration.FullPolicy.oldest
-    /// How many events are kept after they were acknowledged.
+    /// How many acknowledged events to keep.
     package var keep = 10_000
-    /// The size of the file that is given free when the disk is full, in bytes.
+    /// The size in bytes of the file that is deleted to free space when the disk is full.
     package var reserve = 1 << 20
 
     package init() {}

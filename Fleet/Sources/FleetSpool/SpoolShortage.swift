@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why there is no room for an event.
+/// Why there is no space for an event.
 package enum SpoolShortage: Sendable, Hashable {
-    /// The events have as many bytes as the settings allow.
+    /// The events have reached the size limit of the settings.
     case limit
-    /// The disk has less room than the settings allow.
+    /// The disk has less free space than the settings allow.
     case disk
 
-    /// What to do, as a sentence.
+    /// A sentence that says what to do.
     package var advice: String {
         switch self {
         case .limit: "Bring the broker back, or raise limit_mb."

@@ -3,48 +3,48 @@ package import FleetModel
 
 /// An event in the spool.
 package struct StoredEvent: Sendable, Hashable {
-    /// Where it stands.
+    /// Identifies an event by reader and sequence number.
     package struct Place: Sendable, Hashable {
         /// The reader, or ``FleetName/bridge``.
         package var reader: FleetName
-        /// Its number among the events of its reader.
+        /// The event's sequence number for its reader.
         package var sequence: Int64
     }
 
-    /// Its place among all events of the file. A later event has a larger one.
+    /// The event's number in the file. Later events have larger numbers.
     package var number: Int64
     package var place: Place
-    /// Its JSON, with `late` false.
+    /// The event's JSON, with `late` set to false.
     package var payload: [UInt8]
-    /// Whether it is on the disk. One that is not has only its number, and is lost when nobody sends it.
+    /// Whether the event is on disk. An unstored event only has a number, and is lost unless it is sent.
     package var isStored = true
 
     package var reader: FleetName { place.reader }
     package var sequence: Int64 { place.sequence }
 }
 
-/// Events that were stored, in their order.
+/// Stored events, in order.
 package struct StoredEvents: Sendable, Hashable {
     package var events: [StoredEvent] = []
-    /// The number of the node's last event before them; 0 without one.
+    /// The number of the node's last event before these; 0 if there is none.
     package var previous: Int64 = 0
-    /// Why events were dropped just now; nil when none were.
+    /// Why events were just dropped; nil if none were.
     package var shortage: SpoolShortage?
-    /// Whether the last event that was to be stored is the last of these.
+    /// Whether the last event to be stored is in this list.
     package var hasLast = true
 
     package init(events: [StoredEvent] = [], previous: Int64 = 0) { (self.events, self.previous) = (events, previous) }
 }
 
-/// How far the events of a reader were acknowledged.
+/// How far a reader's events have been acknowledged.
 package struct ReaderPosition: Sendable, Hashable {
     package var reader: FleetName
-    /// All events up to this number were acknowledged, or were dropped before one that was.
+    /// All events up to this number were acknowledged, or dropped before an acknowledged event.
     package var sequence: Int64
-    /// The first event that is still there; nil when none is.
+    /// The first event still stored; nil if there is none.
     package var first: Int64?
 
-    /// What is published.
+    /// Returns the JSON to publish.
     package func json(stream: String) -> JSONValue {
         .members([
             "stream": .string(stream), "sequence": .integer(Int(sequence)), "first": first.map { .integer(Int($0)) },

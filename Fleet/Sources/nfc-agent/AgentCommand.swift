@@ -61,7 +61,7 @@ struct AgentCommand: AsyncParsableCommand {
     @Flag(help: "Log JSON lines to standard output.")
     var json = false
 
-    /// Runs the program. Wrong usage ends with status 2.
+    /// Runs the program. Exits with status 2 if the command line is invalid.
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
         TOMLTrial.runIfChild()
@@ -104,7 +104,7 @@ struct AgentCommand: AsyncParsableCommand {
             try await agent.start { await roster.start() }
             log.log("started", "The agent of \(configuration.node) runs, for \(broker.address).")
             await signals.wait()
-            // A reader or a disk that does not answer must not keep the system from shutting down. What is stored is safe.
+            // A hanging reader or disk must not delay system shutdown. Stored events are safe.
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1900)) {
                 log.log("ended", "The agent ends, without waiting any longer.")
                 _exit(0)
@@ -121,7 +121,7 @@ struct AgentCommand: AsyncParsableCommand {
         }
     }
 
-    /// The file's configuration with the options.
+    /// Returns the file's configuration with the options applied.
     private func configured() throws(ConfigurationError) -> AgentConfiguration {
         var configuration = try ConfigurationFile.agent(config)
         if let node {

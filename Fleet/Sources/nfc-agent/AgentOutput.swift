@@ -4,10 +4,10 @@ import FleetModel
 import Foundation
 import TextSafety
 
-/// The log: one line for each event.
+/// Writes the log, one line per event.
 struct AgentOutput: Sendable {
     let json: Bool
-    /// The journal has the time of each line already.
+    /// Whether to prefix lines with the time. The systemd journal records it already.
     private let hasTime = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] == nil
 
     var log: AgentLog {
@@ -34,7 +34,7 @@ struct AgentOutput: Sendable {
         Self.write(JSONValue.object([.init("time", .string(time))] + members).line + "\n", to: STDOUT_FILENO)
     }
 
-    /// Writes a line. A line that can't be written is left out.
+    /// Writes a line. Errors are ignored.
     private static func write(_ line: String, to descriptor: Int32) {
         let bytes = Array(line.utf8)
         _ = unsafe bytes.withUnsafeBytes { unsafe Foundation.write(descriptor, $0.baseAddress, $0.count) }

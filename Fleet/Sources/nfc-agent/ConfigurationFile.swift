@@ -3,13 +3,13 @@ import FleetModel
 import Foundation
 import LinuxSupport
 
-/// Finds and reads the agent's configuration.
+/// Locates and reads the agent's configuration file.
 enum ConfigurationFile {
     private static let usual = "/etc/opencorenfc/agent.toml"
 
-    /// Reads the configuration.
+    /// Reads the configuration file.
     ///
-    /// - Parameter path: the file that was named; nil for the usual one, which may be missing.
+    /// - Parameter path: the file given with `--config`; nil for the default file, which may be missing.
     static func agent(_ path: String?) throws(ConfigurationError) -> AgentConfiguration {
         let node = FleetName(slugOf: ProcessInfo.processInfo.hostName)
         let bytes: [UInt8]
@@ -41,9 +41,9 @@ enum ConfigurationFile {
     }
 }
 
-/// Where the agent's spool is.
+/// Determines the spool's folder.
 enum StateFolder {
-    /// The folder of the configuration, that of systemd, or one of the user's.
+    /// Returns the configured folder, systemd's state folder, or the user's own.
     static func path(_ configuration: AgentConfiguration) throws(ConfigurationError) -> String {
         let environment = ProcessInfo.processInfo.environment
         let folder =

@@ -3,7 +3,7 @@ import ArgumentParser
 import FleetModel
 import Foundation
 
-/// The root of `nfc-fleet`, which `nfc fleet` starts.
+/// The root of `nfc-fleet`, which `nfc fleet` runs.
 @main
 struct FleetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -31,7 +31,7 @@ struct FleetCommand: AsyncParsableCommand {
         ]
     )
 
-    /// Runs the command line. Wrong usage ends with status 2.
+    /// Runs the command line. Exits with status 2 if the arguments are invalid.
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
         TOMLTrial.runIfChild()

@@ -208,7 +208,7 @@ extension BackgroundService {
                 ["--json", "--tags", desk.folder.path + "/tags"],
                 environment: desk.environment
             )
-            try await second.line(with: "nfcd runs already.")
+            try await second.line(with: "nfcd is already running.")
             #expect(try await second.end() == 1)
             try desk.bring("https://b.example/1")
             try await desk.event("shown")

@@ -50,7 +50,7 @@ extension BackgroundService {
             try await desk.kill()
             (status, found) = try await examine(desk)
             #expect(status == 1)
-            #expect(found["service"]?["message"] as? String == "nfcd does not run.")
+            #expect(found["service"]?["message"] as? String == "nfcd is not running.")
             #expect(found["notifications"]?["state"] as? String == "limited")
             #expect(found["lock"]?["message"] as? String == "org.gnome.ScreenSaver reports the lock, and prompts.")
         }

@@ -73,7 +73,7 @@ class SampleApp(SampleAppTest):
         self.window.find(".sheet[data-state=ready]")
         for name in ("Empty sticker", LINK):
             self.simulator.do("hold", tag=self.simulator.named(name)["id"])
-        self.window.wait_text(".sheet-message", "More than one card was found. Please take away all but one.")
+        self.window.wait_text(".sheet-message", "More than one card was found. Please remove all but one.")
         self.window.keep("sample-two-cards")
         self.simulator.do("remove", tag=self.simulator.named(LINK)["id"])
         self.sheet("success", "The message is saved on the card.")

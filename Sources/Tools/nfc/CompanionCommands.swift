@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import LinuxSupport
 
-/// `nfc fleet`. A separate program, so that the tools build without libmosquitto.
+/// `nfc fleet`. The fleet's command is a separate program, so that the tools build without libmosquitto.
 struct FleetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
@@ -72,16 +72,16 @@ struct SimulatorCommand: AsyncParsableCommand {
     }
 }
 
-/// A program of a nested package, which a command becomes. It has the dependencies that would make the tools slow to build.
+/// A program from a nested package, which replaces this process. Its dependencies would slow down the tools' build.
 struct CompanionProgram {
     /// The program's name, such as `nfc-lint`.
     var name: String
-    /// The folder of its package in a clone.
+    /// The package's folder in the repository.
     var package: String
-    /// The name of the error when the program is missing.
+    /// The error code if the program is missing.
     var missing: String
 
-    /// Becomes the program, which gets all options but `--version`: that is the one of `nfc`, as after every command.
+    /// Runs the program with all options, except that `--version` prints the version of `nfc`, like every command.
     func run(_ options: [String]) async throws -> Never {
         if options.filter({ $0 != "--json" }) == ["--version"] {
             throw CleanExit.message(NFCCommand.configuration.version)
@@ -89,7 +89,7 @@ struct CompanionProgram {
         throw CommandProcess.become(try path(), options)
     }
 
-    /// The program's path: beside this program, where its package is built in the same clone, or in PATH.
+    /// Finds the program: in this program's folder, in the same clone's build folder, or in PATH.
     private func path() throws -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
         let beside = ProgramPath.ownFolder.map { ["\($0)/\(name)"] } ?? []
@@ -106,7 +106,7 @@ struct CompanionProgram {
         return found
     }
 
-    /// Where the package manager puts the program if this one is built in a clone, in the same configuration first.
+    /// The program's paths in the clone's build folders, starting with this program's build configuration.
     private var inClone: [String] {
         guard let folder = ProgramPath.ownFolder, let build = folder.range(of: "/.build/") else { return [] }
         let root = folder[..<build.lowerBound]

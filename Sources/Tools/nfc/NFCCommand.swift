@@ -33,18 +33,18 @@ struct NFCCommand: AsyncParsableCommand {
 
     static let version = "0.1.0"
 
-    /// Runs the command line. Wrong usage ends with status 2, as documented, and not with the parser's default, 64.
+    /// Runs the command line. Invalid arguments exit with status 2, as documented, instead of the parser's 64.
     static func main() async {
         CommandProcess.prepare()
         CommandProcess.end(await run())
     }
 
-    /// Runs the command line. Every failure is printed here. Returns the exit status.
+    /// Runs the command line, and prints any failure. Returns the exit status.
     private static func run() async -> Int32 {
         do {
             if let problem = CommandProcess.wordProblem { throw ValidationError(problem) }
             try await checkHelp(CommandLine.arguments.dropFirst())
-            // `parseAsRoot` looks through all commands for asynchronous completions first, which there are none of.
+            // `parseAsRoot` would search all commands for asynchronous completions, but there are none.
             var command = try await asyncParseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
@@ -61,7 +61,7 @@ struct NFCCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints an error or a text of the parser.
+    /// Prints an error or other text from the parser.
     private static func end(_ error: any Error) async -> Int32 {
         let code = exitCode(for: error)
         let text = fullMessage(for: error)
@@ -81,13 +81,13 @@ struct NFCCommand: AsyncParsableCommand {
         return code.rawValue
     }
 
-    /// The error in arguments that ask for JSON. If `--json` is refused and another error remains without it, returns the
-    /// other error.
+    /// Returns the usage error to print as JSON. If the parser rejected `--json` but there is another error too,
+    /// returns the other error.
     private static func usageMessage(_ error: any Error) async -> String {
         let words = CommandLine.arguments.dropFirst().filter { $0 != "--json" }
         guard message(for: error).contains("'--json'") else { return message(for: error) }
         do {
-            // A command with only subcommands has no output.
+            // A command that has only subcommands does not accept `--json`.
             guard try await !type(of: asyncParseAsRoot(words)).configuration.subcommands.isEmpty else {
                 return message(for: error)
             }
@@ -98,14 +98,14 @@ struct NFCCommand: AsyncParsableCommand {
         }
     }
 
-    /// Refuses `help` for an unknown subcommand, for which the parser would show the help of the words before it.
+    /// Rejects `help` for an unknown subcommand. The parser would show help for the words before it.
     private static func checkHelp(_ words: ArraySlice<String>) async throws {
         guard words.first == "help" else { return }
         let names = words.filter { !$0.hasPrefix("-") && $0 != "help" }
         var subcommands = configuration.subcommands
         for name in names where !subcommands.isEmpty {
             guard let command = subcommands.first(where: { $0.configuration.commandName == name }) else {
-                // The parser refuses the word, with the usage of the command before it.
+                // The parser rejects the word and shows the parent command's usage.
                 _ = try await asyncParseAsRoot(names)
                 return
             }
@@ -114,7 +114,7 @@ struct NFCCommand: AsyncParsableCommand {
     }
 }
 
-/// `nfc ndef`: converts messages between bytes and their content. Needs no reader and no tag.
+/// `nfc ndef`: converts messages between bytes and readable content. Needs no reader or tag.
 struct NDEFCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ndef",

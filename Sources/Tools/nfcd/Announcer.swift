@@ -3,15 +3,15 @@ import BackgroundTagReading
 import LinuxSupport
 import UserBus
 
-/// Shows the notifications of entries, and handles what the user does with them.
+/// Shows notifications for entries, and handles the user's actions.
 final class Announcer {
-    /// A summary that is about to be shown, so that several arrivals have a common one.
+    /// A summary about to be shown. The short delay lets several arrivals share one summary.
     private struct PendingSummary {
         var entries: [InboxEntry.ID]
         var content: NotificationContent
     }
 
-    /// How long the summary waits for more arrivals.
+    /// How long to wait for more arrivals before showing the summary.
     private static let settling = Duration.milliseconds(250)
 
     private let log: Log
@@ -20,12 +20,12 @@ final class Announcer {
     private let notifier: Notifier
     private var summary: PendingSummary?
     private var retries = NotificationRetryPolicy()
-    /// The notifications that could not be shown and that the log has reported.
-    private var unshown: Set<NotificationSubject> = []
-    /// The desktop's permission to come to the front, for each clicked entry.
-    private var tokens: [InboxEntry.ID: String] = [:]
+    /// The failed notifications that were already logged.
+    private var failedSubjects: Set<NotificationSubject> = []
+    /// The activation token for each clicked entry, which lets the app come to the foreground.
+    private var activationTokens: [InboxEntry.ID: String] = [:]
 
-    /// Restores the notifications that an earlier run has shown.
+    /// Restores the notifications shown by an earlier run.
     init(_ bus: BusConnection, _ store: PrivateFolder?, _ log: Log, _ loop: StateMachineDriver) throws(BusError) {
         self.log = log
         self.loop = loop
@@ -37,11 +37,11 @@ final class Announcer {
 
     var summarizedEntries: Set<InboxEntry.ID> { notifier.summarizedEntries }
 
-    /// Handles a message of the bus, if it is about notifications.
+    /// Handles a bus message if it concerns notifications.
     func take(_ message: ReceivedMessage) { notifier.take(message) }
 
-    /// Returns the desktop's permission that came with the click on an entry's notification, once.
-    func takeToken(of id: InboxEntry.ID) -> String? { tokens.removeValue(forKey: id) }
+    /// Removes and returns the activation token from the click on an entry's notification.
+    func takeToken(of id: InboxEntry.ID) -> String? { activationTokens.removeValue(forKey: id) }
 
     func announce(_ id: InboxEntry.ID, _ content: NotificationContent) {
         Step.reached("before-announcing")
@@ -51,7 +51,7 @@ final class Announcer {
 
     func summarize(_ ids: [InboxEntry.ID], _ content: NotificationContent) {
         summary = PendingSummary(entries: ids, content: content)
-        // The first one shows the newest content, and those that follow find nothing left to show.
+        // The first scheduled call shows the newest content. Later calls find nothing left to show.
         runOnMain(after: Self.settling) { [weak self] in
             guard let self, let summary = self.summary.take() else { return }
             self.notifier.show(.summary, of: summary.entries, summary.content)
@@ -67,7 +67,7 @@ final class Announcer {
         switch event {
         case .shown(let topic):
             retries.succeeded()
-            unshown = []
+            failedSubjects = []
             switch topic.subject {
             case .entry(let id):
                 loop.handle(.announced(id))
@@ -75,20 +75,20 @@ final class Announcer {
             case .summary:
                 loop.handle(.summarized(topic.entries))
                 let count = topic.entries.count
-                log.write("summary", "A summary is shown; it counts \(count).", ["count": "\(count)"])
+                log.write("summary", "A summary is shown. Number of tags: \(count).", ["count": "\(count)"])
             }
         case .notShown(let subject, let reason):
             let remainder = loop.machine.remainder(of: subject)
             loop.handle(.notShown(subject))
-            // Do not log a retry again, whether it is shown alone or counted by the summary.
-            let isLogged = subject == .summary ? !unshown.isEmpty : unshown.contains(subject)
-            unshown.insert(subject)
+            // Log a failed notification only once, whether it is shown separately or counted in the summary.
+            let isLogged = subject == .summary ? !failedSubjects.isEmpty : failedSubjects.contains(subject)
+            failedSubjects.insert(subject)
             if !isLogged {
                 log.write("not-shown", "No notification can be shown. \(remainder.text) \(reason)")
             }
-            tryAgain()
+            retryLater()
         case .activated(.entry(let id), let token):
-            tokens[id] = token
+            activationTokens[id] = token
             onActivation(id)
         case .activated(.summary, _): loop.handle(.summaryActivated)
         case .closed(let subject, let isDismissed): loop.handle(.closed(subject, isDismissed: isDismissed))
@@ -97,7 +97,7 @@ final class Announcer {
         }
     }
 
-    private func tryAgain() {
+    private func retryLater() {
         guard let delay = retries.failed() else { return }
         runOnMain(after: delay) { [weak self] in
             guard let self else { return }
@@ -111,8 +111,8 @@ extension BackgroundReader.Remainder {
     fileprivate var text: String {
         switch self {
         case .inbox: "The inbox has the link."
-        case .memory: "The link is not on the disk, and waits until the service ends."
-        case .nothing: "There is nothing to open, and the inbox has nothing of it."
+        case .memory: "The link could not be saved, and is kept until the service stops."
+        case .nothing: "There is nothing to open, and nothing was saved."
         }
     }
 }

@@ -4,9 +4,9 @@ import Glibc
 import LinkDelivery
 import LinuxSupport
 
-/// Stores what was read on disk, even if the disk is full for a while or the inbox folder disappears.
+/// Stores read tags on disk, even if the disk is temporarily full or the inbox folder disappears.
 final class InboxKeeper {
-    /// The number of damaged files for which the log has a separate line.
+    /// The maximum number of damaged files that are logged individually.
     private static let loggedDamage = 10
 
     private let folders: UserFolders
@@ -15,16 +15,15 @@ final class InboxKeeper {
     private var inbox: Inbox<PrivateFolder>
     private var marks: DeliveryFlags<PrivateFolder>
     private var files: FileWatch?
-    /// Why the disk did not accept the last entry, as a sentence; nil when it did.
+    /// A sentence that explains why the last entry could not be stored; nil if it was stored.
     private var problem: String?
-    /// Whether the inbox folder has disappeared or was replaced, and none could be opened since.
+    /// Whether the inbox folder disappeared or was replaced, and has not been reopened.
     private var isLost = false
-    private var isToStoreAgain = false
-    private var isToCheck = false
-    /// How long to wait before storing again what the disk did not accept.
+    private var isRetryScheduled = false
+    private var isCheckScheduled = false
+    /// How long to wait before retrying to store entries.
     private let storingPause: Duration
-    /// How long a folder may be missing before a new one is created. A program that moves it may put another one in its
-    /// place.
+    /// How long a folder may be missing before a new one is created. A program that moves the folder may replace it.
     private let movingTime: Duration
 
     init(
@@ -46,7 +45,7 @@ final class InboxKeeper {
 
     // MARK: The entries of an earlier run
 
-    /// Reads the entries that an earlier run has stored, and starts to watch their folder.
+    /// Reads the entries stored by an earlier run, and starts watching the inbox folder.
     func recover(shown: Set<InboxEntry.ID>, summarized: Set<InboxEntry.ID>) throws -> PreviousRun {
         try inbox.recover()
         watch()
@@ -56,7 +55,7 @@ final class InboxKeeper {
         return PreviousRun(entries: content.entries, shown: shown, summarized: summarized, marks: marks.marks)
     }
 
-    /// The identifiers of the stored entries; none if they can't be read.
+    /// The IDs of the stored entries; empty if they can't be read.
     var identifiers: Set<InboxEntry.ID> { (try? inbox.identifiers()) ?? [] }
 
     private func logDamaged(_ names: [String]) {
@@ -64,7 +63,7 @@ final class InboxKeeper {
         for name in names.prefix(Self.loggedDamage) {
             log.write(
                 "damaged",
-                "The file \(name) of the inbox is damaged or not an entry, and is not offered. \(help) it."
+                "The file \(name) of the inbox is damaged or not an entry, and is skipped. \(help) it."
             )
         }
         guard names.count > Self.loggedDamage else { return }
@@ -76,12 +75,12 @@ final class InboxKeeper {
         let going = IN_DELETE | IN_MOVED_FROM | IN_MOVE_SELF
         let watch = FileWatch { [weak self] in self?.filesChanged() }
         watch.add(path, Int32(going))
-        // The parent folder reports when the folder itself is removed or replaced.
+        // The parent folder reports when the inbox folder is removed or replaced.
         watch.add(String(path.dropLast("/inbox".count)), Int32(going | IN_CREATE | IN_MOVED_TO))
         files = watch
     }
 
-    /// Another program, such as `nfc inbox`, has removed entries or the folder.
+    /// Handles changes by other programs, such as `nfc inbox`, which may have removed entries or the folder.
     private func filesChanged() {
         guard inbox.isInPlace else { return checkSoon() }
         guard let present = try? inbox.identifiers() else { return }
@@ -106,21 +105,21 @@ final class InboxKeeper {
         loop.handle(.stored(entry.id, isKept: isKept))
     }
 
-    /// Tries again after a while to store what the disk did not accept, until it does.
+    /// Schedules another attempt to store entries, and repeats it until it succeeds.
     private func storeLater() {
-        guard !isToStoreAgain else { return }
-        isToStoreAgain = true
+        guard !isRetryScheduled else { return }
+        isRetryScheduled = true
         runOnMain(after: storingPause) { [weak self] in
             guard let self else { return }
-            self.isToStoreAgain = false
+            self.isRetryScheduled = false
             guard self.check() else { return }
             self.loop.handle(.storeAgain)
-            // If the rejected entries were opened meanwhile, nothing was written: then the disk's state is not known.
+            // If the failed entries were opened meanwhile, nothing was written, so the disk may still be full.
             if self.loop.machine.storedEntries == self.loop.machine.keptEntries { self.problem = nil }
         }
     }
 
-    /// Why entries can't be stored now, as a sentence; nil when they can.
+    /// A sentence that explains why entries can't be stored now; nil if they can.
     var keepingProblem: String? {
         guard !inbox.isInPlace else { return problem }
         checkSoon()
@@ -129,16 +128,16 @@ final class InboxKeeper {
     }
 
     private func checkSoon() {
-        guard !isToCheck else { return }
-        isToCheck = true
+        guard !isCheckScheduled else { return }
+        isCheckScheduled = true
         runOnMain(after: movingTime) { [weak self] in
-            self?.isToCheck = false
+            self?.isCheckScheduled = false
             self?.check()
         }
     }
 
-    /// If the inbox folder is gone or was replaced, opens it again and writes all known entries there.
-    /// Returns whether the open inbox is the one at its path.
+    /// Reopens the inbox folder if it is gone or was replaced, and writes all known entries to it. Returns whether the
+    /// open inbox is the one at its path.
     @discardableResult
     private func check() -> Bool {
         guard !inbox.isInPlace else { return true }
@@ -146,7 +145,7 @@ final class InboxKeeper {
             isLost = true
             log.fail(
                 "inbox",
-                "The folder of the inbox is gone or was replaced. The entries in memory are written to a new one."
+                "The folder of the inbox is gone or was replaced. The entries in memory are saved to a new folder."
             )
             loop.handle(.inboxLost)
         }
@@ -174,7 +173,7 @@ final class InboxKeeper {
         Step.reached("announced")
     }
 
-    /// Stores what becomes of an entry; nil forgets it.
+    /// Stores the delivery flag of an entry; nil removes it.
     func keep(_ mark: DeliveryFlag?, of id: InboxEntry.ID) {
         attempt { () throws(StorageError) in try marks.keep(mark, of: id) }
         Step.reached(mark.map { "marked-\($0)" } ?? "unmarked")
@@ -186,8 +185,8 @@ final class InboxKeeper {
         keep(nil, of: id)
     }
 
-    /// Claims an entry, so that no other program opens it.
-    /// Returns the claim; nil if the entry is not on the disk, where no other program can find it.
+    /// Claims an entry, so that no other program opens it. Returns nil if the entry is not on disk, where other
+    /// programs could find it.
     func claim(_ id: InboxEntry.ID) throws(StorageError) -> FileClaim? {
         guard inbox.isInPlace, loop.machine.storedEntries.contains(id) else { return nil }
         return try inbox.claim(id)
@@ -202,7 +201,7 @@ final class InboxKeeper {
     }
 }
 
-/// A step of an arrival at which a test ends the service: `NFC_DIE_AT` names it.
+/// A processing step at which tests can kill the service. `NFC_DIE_AT` selects the step.
 enum Step {
     #if DEBUG
         private static let fatal = EnvironmentVariable.value("NFC_DIE_AT")

@@ -6,7 +6,7 @@ import LinkDelivery
 import LinuxSupport
 import NFCSessions
 
-/// Opens the links of entries with the installed apps, and gives the machine the current routing of links.
+/// Opens entries' links with installed apps, and gives the state machine the current router.
 final class LinkOpening {
     private nonisolated let deliverer: LinkDeliverer
     private nonisolated let allowsCustomSchemes: Bool
@@ -14,7 +14,7 @@ final class LinkOpening {
     private let log: Log
     private let loop: StateMachineDriver
     private let inbox: InboxKeeper
-    /// Compiles sites' association files, which may take long. Meanwhile the main queue answers calls and signals.
+    /// Compiles association files, which may take long. Meanwhile, the main queue can handle calls and signals.
     private nonisolated let queue = DispatchQueue(label: "org.opencorenfc.links")
     private var refresh: LinkRefresh?
 
@@ -35,8 +35,8 @@ final class LinkOpening {
 
     // MARK: Routing
 
-    /// Runs work on the main queue, after all that was given here before.
-    /// New association files are compiled before, unless that is not needed.
+    /// Runs work on the main queue, after all work submitted here before. Compiles new association files first, unless
+    /// `compilesFirst` is false.
     nonisolated func inOrder(compilesFirst: Bool = true, _ work: @escaping @MainActor @Sendable () -> Void) {
         queue.async { [deliverer] in
             if compilesFirst { _ = try? deliverer.router() }
@@ -44,7 +44,7 @@ final class LinkOpening {
         }
     }
 
-    /// The routing of links, for the machine; nil if the installed apps can't be read, which the log reports.
+    /// Returns the router for the state machine; nil if the installed apps can't be read. The log reports the error.
     func router() -> BackgroundReader.Input? {
         do {
             return .router(try deliverer.router(allowsCustomSchemes: allowsCustomSchemes))
@@ -62,7 +62,7 @@ final class LinkOpening {
 
     // MARK: Delivery
 
-    /// Opens an entry. `token` is the desktop's permission to come to the front.
+    /// Opens an entry. `token` is the activation token that lets the app come to the foreground.
     func deliver(_ id: InboxEntry.ID, _ delivery: Delivery, token: String?) {
         Step.reached("delivering")
         let claim: FileClaim?
@@ -71,7 +71,7 @@ final class LinkOpening {
         } catch {
             return notClaimed(id, error)
         }
-        // An app may take long to start, so this uses a separate thread and a separate bus connection.
+        // An app may take long to start, so use a separate thread and bus connection.
         Thread.detachNewThread { [deliverer] in
             let result = Result { () throws(DeliveryError) in
                 try deliverer.deliver(delivery, activationToken: token)
@@ -83,7 +83,7 @@ final class LinkOpening {
         }
     }
 
-    /// Another process is opening the entry, or has opened it, or its file can't be used.
+    /// Handles a failed claim: the entry is being opened or was opened by another process, or its file is unusable.
     private func notClaimed(_ id: InboxEntry.ID, _ error: StorageError) {
         switch error.code {
         case .inUse:
@@ -102,21 +102,20 @@ final class LinkOpening {
             log.write("not-delivered", "The link could not be opened: \(failure)", ["id": "\(id)"])
             loop.handle(.deliveryFailed(id, reason: failure))
         } else {
-            log.write("delivered", "The link is open.", ["id": "\(id)"])
+            log.write("delivered", "The link was opened.", ["id": "\(id)"])
             loop.handle(.delivered(id))
         }
     }
 }
 
-/// Fetches the association files of the installed apps' domains when they are due: a week after the site's last answer;
-/// after a failure, at the times of ``CachedAssociation``. Sites that failed are asked at once when the network comes
-/// back or an app is installed.
+/// Fetches association files when they are due: a week after the site's last answer, or after a failure at the times
+/// defined by ``CachedAssociation``. Failed sites are retried early when the network returns or an app is installed.
 ///
-/// The content of tags has no influence on it.
+/// The content of tags never triggers or changes these requests.
 final class LinkRefresh {
-    /// How long to wait before the first check, so that it does not slow down the start of the service.
+    /// The delay in seconds before the first check, so that it does not slow down startup.
     private static let delay: Int64 = 2
-    /// The longest time between two checks, in seconds, because the clock may be changed meanwhile.
+    /// The longest time between two checks, in seconds. It is limited because the clock may be changed.
     private static let longestInterval: Int64 = 3600
     /// The shortest time between two checks, in seconds.
     private static let shortestInterval: Int64 = 2
@@ -125,18 +124,18 @@ final class LinkRefresh {
     private let log: Log
     private let timer = DispatchSource.makeTimerSource(queue: .main)
     private var sources: [any DispatchSourceRead] = []
-    /// The changes since the last check. After one, sites that failed are asked even if they are not due.
+    /// The changes since the last check. A check after a change also retries failed sites.
     private var settling = ChangeSettling()
     private let began = ContinuousClock.now
 
     private let onAnswers: () -> Void
 
-    /// Starts the checks. `onAnswers` is called after sites were asked, because their files may have changed.
+    /// Starts the checks. `onAnswers` is called after sites were contacted, because their files may have changed.
     init(_ folders: UserFolders, _ log: Log, onAnswers: @escaping () -> Void) {
         self.folders = folders
         self.onAnswers = onAnswers
         self.log = log
-        // A check that is due during another one follows it.
+        // A check that becomes due during another check runs after it.
         let (due, checks) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         timer.setEventHandler { checks.yield() }
         schedule(after: .seconds(Self.delay))
@@ -167,7 +166,7 @@ final class LinkRefresh {
         do {
             next = try await refresh(retriesFailures: retriesFailures)
         } catch {
-            log.fail("links", "The files of the apps' sites can't be saved: \(error)")
+            log.fail("links", "The association files can't be saved: \(error)")
         }
         schedule(after: Self.pause(settling, until: next))
     }
@@ -176,7 +175,7 @@ final class LinkRefresh {
         settling.hasChanged ? ChangeSettling.pause : .seconds(next)
     }
 
-    /// Asks the sites that are due. Returns the number of seconds until the next site is due.
+    /// Contacts the sites that are due. Returns the number of seconds until the next site is due.
     private func refresh(retriesFailures: Bool) async throws -> Int64 {
         let now = Int64(Date().timeIntervalSince1970)
         let cache = try LinkCache(of: folders)
@@ -198,11 +197,11 @@ final class LinkRefresh {
         return Self.pause(until: domains.compactMap { cache.association(of: $0)?.nextTry(at: now) }, at: now)
     }
 
-    /// Whether to ask a site now.
-    /// A site that was never asked is due. One that failed is asked early if `retriesFailures`.
-    static func isDue(_ known: CachedAssociation?, at now: Int64, retriesFailures: Bool) -> Bool {
-        guard let known else { return true }
-        return known.isDue(at: now) || (retriesFailures && known.failure != nil)
+    /// Whether to contact a site now. A site that was never contacted is due. A failed site is retried early if
+    /// `retriesFailures` is true.
+    static func isDue(_ association: CachedAssociation?, at now: Int64, retriesFailures: Bool) -> Bool {
+        guard let association else { return true }
+        return association.isDue(at: now) || (retriesFailures && association.failure != nil)
     }
 
     static func pause(until times: [Int64], at now: Int64) -> Int64 {
@@ -212,9 +211,9 @@ final class LinkRefresh {
 
     static func text(_ result: CachedAssociation, at now: Int64) -> String {
         guard let failure = result.failure else { return "The links of \(result.domain): fetched." }
-        // A site that was asked and failed has a next try.
+        // A failed site always has a next attempt scheduled.
         let minutes = max(1, ((result.nextTry(at: now) ?? now) - now + 59) / 60)
         let next = minutes == 1 ? "a minute" : "\(minutes) minutes"
-        return "The links of \(result.domain): \(failure) The next try is in \(next), or when there is a network again."
+        return "The links of \(result.domain): \(failure) The next attempt is in \(next), or when the network is back."
     }
 }

@@ -5,7 +5,7 @@ import LinuxSupport
 import NFCSessions
 import TextSafety
 
-/// The log: one line for each event, without contents of tags unless the options ask for them.
+/// Writes the log, one line per event. Tag contents are omitted unless the options enable them.
 struct Log {
     private let json: Bool
     private let hasTime: Bool
@@ -26,8 +26,8 @@ struct Log {
         hasTime = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] == nil
     }
 
-    /// Writes a line.
-    /// `event` is one word for programs, `text` a sentence for people. `content` is written only if the options ask for it.
+    /// Writes a line. `event` is one word for programs, and `text` is a sentence for people. `content` is written only
+    /// if the options enable it.
     func write(_ event: String, _ text: String, content: String? = nil, _ fields: KeyValuePairs<String, String> = [:]) {
         var line = DisplayText.plain(text, limit: 1000)
         if logsContent, let content { line += " " + DisplayText.plain(content, limit: 400) }
@@ -44,7 +44,7 @@ struct Log {
         )
     }
 
-    /// Logs a failure. For programs it has `ok` and `error`, like every failure of the project's tools.
+    /// Logs a failure. Its JSON has the members `ok` and `error`, like all failures of the tools.
     func fail(_ error: String, _ text: String) {
         guard json else { return write("failed", text) }
         output(Self.failure(error, DisplayText.plain(text, limit: 1000)))
@@ -70,7 +70,7 @@ struct Log {
     static func standardError(_ text: String) { OutputDescriptor.standardError.write(text) }
 
     static func standardOutput(_ text: String) {
-        // Foundation's file handle would end the service if a line can't be written, for example on a full disk.
+        // Foundation's file handle would crash if a line can't be written, for example on a full disk.
         OutputDescriptor.standardOutput.write(text)
     }
 

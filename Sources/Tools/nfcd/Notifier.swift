@@ -3,9 +3,9 @@ import BackgroundTagReading
 import LinuxSupport
 import UserBus
 
-/// Shows notifications (Desktop Notifications Specification 1.2), and reports what the user does with them.
+/// Shows notifications (Desktop Notifications Specification 1.2), and reports the user's actions.
 ///
-/// Each subject has at most one notification at a time. While one is being shown, only the newest following one is
+/// Each subject has at most one notification at a time. While it is being sent, only the newest following request is
 /// kept.
 final class Notifier {
     enum Event {
@@ -13,9 +13,9 @@ final class Notifier {
         case notShown(NotificationSubject, reason: String)
         case activated(NotificationSubject, token: String?)
         case closed(NotificationSubject, isDismissed: Bool)
-        /// The program that shows notifications has ended, so all notifications are gone.
+        /// The notification server has exited, so all notifications are gone.
         case gone
-        /// The program that shows notifications is running.
+        /// The notification server is running.
         case ready
     }
 
@@ -25,33 +25,32 @@ final class Notifier {
     }
 
     static let object = BusCall.Object.notifications
-    /// The reason of `NotificationClosed` that means the user.
+    /// The `NotificationClosed` reason for "dismissed by the user".
     private static let dismissed: Int64 = 2
 
     private let bus: BusConnection
-    /// Called for each action of the user or the desktop; never before the initializer has returned.
+    /// Called for each action of the user or the desktop, but never during initialization.
     var onEvent: (Event) -> Void = { _ in }
-    /// The features of the desktop's notifications; nil before the desktop has reported them.
+    /// The server's capabilities; nil until the server has reported them.
     private var capabilities: Set<String>?
-    private var question: UInt64?
-    /// The request to start the program that shows notifications. The bus answers it when the program has its name.
-    private var start: UInt64?
+    private var capabilitiesCall: UInt64?
+    /// The pending call that starts the notification server. The bus answers once the server owns its name.
+    private var startCall: UInt64?
     private let startingTime: Duration
-    private var waiting: [Request] = []
-    private var sent: [UInt64: NotificationTopic] = [:]
+    private var pendingRequests: [Request] = []
+    private var sentRequests: [UInt64: NotificationTopic] = [:]
     private var notifications: [ShownNotification: NotificationTopic] = [:] {
         didSet { if notifications != oldValue { memory?.keep(notifications) } }
     }
     private let memory: NotificationMemory?
     private var tokens: [ShownNotification: String] = [:]
-    /// The clicks on notifications. The desktop closes a notification after a click, perhaps only when another one has
-    /// replaced it.
+    /// The clicks on notifications. The desktop closes a clicked notification, possibly only after it was replaced.
     private var clicks: [ShownNotification: NotificationClick] = [:]
-    /// The subjects that were withdrawn while their notification was on its way.
-    private var withdrawn: Set<NotificationSubject> = []
+    /// The subjects withdrawn while their notification was being sent.
+    private var withdrawnSubjects: Set<NotificationSubject> = []
 
-    /// Restores the notifications that an earlier run has shown.
-    /// `store` keeps the visible notifications until the end of the session.
+    /// Restores the notifications shown by an earlier run. `store` keeps the visible notifications until the login
+    /// session ends.
     init(_ bus: BusConnection, _ store: PrivateFolder?, startingTime: Duration = .seconds(25)) throws(BusError) {
         self.bus = bus
         self.startingTime = startingTime
@@ -60,7 +59,7 @@ final class Notifier {
         try bus.listen(to: "sender='\(Self.object.destination)',interface='\(Self.object.interface)'")
         try bus.listen(to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.object.destination)'")
         let owner = try? bus.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.object.destination)]))
-        // If the program does not run yet, the first notification starts it.
+        // If the server is not running, the first notification starts it.
         guard let owner = owner?.first?.text else { return }
         notifications = (memory?.notifications ?? [:]).filter { $0.key.sender == owner }
         askCapabilities()
@@ -74,17 +73,17 @@ final class Notifier {
         Set(notifications.values.filter { $0.subject == .summary }.flatMap(\.entries))
     }
 
-    /// Shows a notification, and replaces the subject's previous one.
+    /// Shows a notification, replacing the subject's previous one.
     func show(_ subject: NotificationSubject, of entries: [InboxEntry.ID], _ content: NotificationContent) {
-        withdrawn.remove(subject)
-        waiting.removeAll { $0.topic.subject == subject }
-        waiting.append(Request(topic: NotificationTopic(subject: subject, entries: entries), content: content))
+        withdrawnSubjects.remove(subject)
+        pendingRequests.removeAll { $0.topic.subject == subject }
+        pendingRequests.append(Request(topic: NotificationTopic(subject: subject, entries: entries), content: content))
         sendWaiting()
     }
 
     func withdraw(_ subject: NotificationSubject) {
-        waiting.removeAll { $0.topic.subject == subject }
-        if sent.values.contains(where: { $0.subject == subject }) { withdrawn.insert(subject) }
+        pendingRequests.removeAll { $0.topic.subject == subject }
+        if sentRequests.values.contains(where: { $0.subject == subject }) { withdrawnSubjects.insert(subject) }
         guard let shown = shown(subject) else { return }
         forget(shown)
         _ = try? bus.send(BusCall(Self.object, "CloseNotification", [.uint32(shown.number)]))
@@ -101,7 +100,7 @@ final class Notifier {
     }
 
     private func askCapabilities() {
-        guard question == nil, start == nil else { return }
+        guard capabilitiesCall == nil, startCall == nil else { return }
         do throws(BusError) {
             try begin()
         } catch {
@@ -109,53 +108,52 @@ final class Notifier {
         }
     }
 
-    /// Asks the program that shows notifications for its features; or the bus to start it.
+    /// Asks the server for its capabilities, or asks the bus to start the server.
     private func begin() throws(BusError) {
         do throws(BusError) {
-            question = try bus.send(BusCall(Self.object, "GetCapabilities"))
+            capabilitiesCall = try bus.send(BusCall(Self.object, "GetCapabilities"))
         } catch {
             guard error.code == .nobody else { throw error }
             try startServer()
         }
     }
 
-    /// Asks the bus to start the program that shows notifications. The answer arrives like all others, because the
-    /// start may take long.
+    /// Asks the bus to start the server, which may take long. The answer is handled like all other answers.
     private func startServer() throws(BusError) {
         let name = Self.object.destination
         let cookie = try bus.send(BusCall(.daemon, "StartServiceByName", [.string(name), .uint32(0)]))
-        start = cookie
+        startCall = cookie
         runOnMain(after: startingTime) { [weak self] in
-            guard let self, self.start == cookie else { return }
-            self.start = nil
+            guard let self, self.startCall == cookie else { return }
+            self.startCall = nil
             self.refuseWaiting("\(name) was started, but does not respond.")
         }
     }
 
     private func refuseWaiting(_ reason: String) {
-        let requests = waiting
-        waiting = []
+        let requests = pendingRequests
+        pendingRequests = []
         for request in requests { onEvent(.notShown(request.topic.subject, reason: reason)) }
     }
 
     private func sendWaiting() {
-        guard !waiting.isEmpty else { return }
+        guard !pendingRequests.isEmpty else { return }
         guard let capabilities else { return askCapabilities() }
-        let onTheirWay = Set(sent.values.map(\.subject))
-        let requests = waiting.filter { !onTheirWay.contains($0.topic.subject) }
-        waiting.removeAll { !onTheirWay.contains($0.topic.subject) }
+        let onTheirWay = Set(sentRequests.values.map(\.subject))
+        let requests = pendingRequests.filter { !onTheirWay.contains($0.topic.subject) }
+        pendingRequests.removeAll { !onTheirWay.contains($0.topic.subject) }
         for request in requests {
             let last = shown(request.topic.subject)?.number ?? 0
             let message = NotificationRequest(request.content, capabilities: capabilities, replacing: last)
             do throws(BusError) {
-                sent[try bus.send(BusCall(Self.object, "Notify", message.arguments))] = request.topic
+                sentRequests[try bus.send(BusCall(Self.object, "Notify", message.arguments))] = request.topic
             } catch {
                 onEvent(.notShown(request.topic.subject, reason: error.reason))
             }
         }
     }
 
-    /// Handles an answer or a signal, if it is about notifications.
+    /// Handles an answer or signal if it concerns notifications.
     func take(_ message: ReceivedMessage) {
         if let cookie = message.answersTo { return take(message, answering: cookie) }
         if let change = OwnerChange(message) {
@@ -189,45 +187,45 @@ final class Notifier {
 
     private func changeOwner(from old: String, to new: String) {
         capabilities = nil
-        question = nil
-        start = nil
+        capabilitiesCall = nil
+        startCall = nil
         if !old.isEmpty {
-            waiting = []
-            sent = [:]
+            pendingRequests = []
+            sentRequests = [:]
             notifications = [:]
             tokens = [:]
             clicks = [:]
-            withdrawn = []
+            withdrawnSubjects = []
             onEvent(.gone)
         }
         if !new.isEmpty { askCapabilities() }
     }
 
     private func take(_ message: ReceivedMessage, answering cookie: UInt64) {
-        if cookie == start {
-            start = nil
+        if cookie == startCall {
+            startCall = nil
             guard !message.isError else { return refuseWaiting(Self.reason(message)) }
             return askCapabilities()
         }
-        if cookie == question {
-            question = nil
+        if cookie == capabilitiesCall {
+            capabilitiesCall = nil
             guard !message.isError else { return refuseWaiting(Self.reason(message)) }
             capabilities = Set((message.values().first?.values ?? []).compactMap(\.text))
             sendWaiting()
             return onEvent(.ready)
         }
-        guard let topic = sent.removeValue(forKey: cookie) else { return }
+        guard let topic = sentRequests.removeValue(forKey: cookie) else { return }
         if let number = message.isError ? nil : message.values().first?.integer.flatMap(UInt32.init(exactly:)) {
             isShown(ShownNotification(sender: message.sender, number: number), topic)
         } else {
-            withdrawn.remove(topic.subject)
+            withdrawnSubjects.remove(topic.subject)
             let reason = message.values().first?.text ?? "The notification was refused."
             onEvent(.notShown(topic.subject, reason: reason))
         }
         sendWaiting()
     }
 
-    /// Why nothing can be shown, of an answer that is an error.
+    /// Returns the reason in an error answer.
     private static func reason(_ error: ReceivedMessage) -> String {
         error.values().first?.text ?? "No program shows notifications."
     }
@@ -236,14 +234,14 @@ final class Notifier {
         notifications = notifications.filter { $0.value.subject != topic.subject }
             .merging([shown: topic]) { $1 }
         clicks[shown]?.replace(at: .now)
-        if withdrawn.remove(topic.subject) != nil {
+        if withdrawnSubjects.remove(topic.subject) != nil {
             withdraw(topic.subject)
         } else {
             onEvent(.shown(topic))
         }
     }
 
-    /// The notification that a signal is about. Only its own sender counts.
+    /// Returns the notification that a signal refers to. Signals from other senders match no notification.
     private func shown(_ values: [BusValue], _ message: ReceivedMessage) -> ShownNotification? {
         guard let number = values.first?.integer.flatMap(UInt32.init(exactly:)) else { return nil }
         return ShownNotification(sender: message.sender, number: number)
@@ -264,14 +262,14 @@ extension NotificationRequest {
     }
 }
 
-/// Stores the topics of the visible notifications, so that a click still opens the link after a restart of the service.
+/// Stores which notifications are visible, so that clicks still open links after the service restarts.
 struct NotificationMemory {
     private static let name = "notifications"
 
     private let store: PrivateFolder
     private let bus: String
 
-    /// The folder is removed at the end of the session.
+    /// Creates the memory. `store` is removed when the login session ends.
     init(_ store: PrivateFolder, bus: String) {
         self.store = store
         self.bus = bus
@@ -298,7 +296,7 @@ struct NotificationMemory {
         return notifications
     }
 
-    /// Stores the visible notifications. If that fails, a click after a restart opens nothing, but the inbox still has
+    /// Stores the visible notifications. If this fails, a click after a restart does nothing, but the inbox still has
     /// the entry.
     func keep(_ notifications: [ShownNotification: NotificationTopic]) {
         let lines = notifications.map { shown, topic in
@@ -309,13 +307,13 @@ struct NotificationMemory {
     }
 }
 
-/// The subject of a notification, and its entries: one, or all those that a summary counts.
+/// The subject of a notification and its entries: a single entry, or all entries in a summary.
 struct NotificationTopic: Equatable {
     var subject: NotificationSubject
     var entries: [InboxEntry.ID]
 }
 
-/// A visible notification: the program that shows it, and its number there.
+/// A visible notification, identified by the server's bus name and the server's number.
 nonisolated struct ShownNotification: Hashable {
     var sender: String
     var number: UInt32

@@ -30,7 +30,7 @@ struct Options {
 
         """
 
-    /// Parses the command line. Returns nil when it is wrong; then the error was already printed.
+    /// Parses the command line. Prints an error and returns nil if it is invalid.
     init?(_ arguments: [String]) {
         json = arguments.contains { $0 == "--json" || $0.hasPrefix("--json=") }
         var rest = arguments[...]
@@ -53,7 +53,7 @@ struct Options {
                 Log.standardError("Error: Standard output can't be written: \(reason).\n")
                 exit(1)
             default:
-                Self.report("There is no option '\(argument)'. See: nfcd --help", json: json)
+                Self.report("Unknown option '\(argument)'. See: nfcd --help", json: json)
                 return nil
             }
         }
@@ -65,7 +65,7 @@ struct Options {
 
     private static func report(_ reason: String, json: Bool) {
         guard !json else {
-            // A program that reads objects reads only standard output.
+            // A program that uses JSON reads only standard output.
             return Log.standardOutput(Log.failure("usage", reason))
         }
         Log.standardError("Error: \(VisibleText.escaped(reason))\n\n\(usage)")

@@ -9,13 +9,13 @@ import NFCSessions
 import TagLink
 import UserBus
 
-/// Decides whether tags are read: knows the conditions, the reader, and the apps that use it.
+/// Decides whether to read tags, depending on system conditions, the reader, and the apps using the reader.
 final class ReadingControl {
-    /// The last state that the log reported about reading tags.
+    /// The last logged state of tag reading.
     private struct LoggedState {
-        /// Nil before the first report.
+        /// Nil before the first log line.
         var isReading: Bool?
-        /// Why tags are not read, if the reader is the reason.
+        /// The reader's problem, if the reader is why tags are not read.
         var reason: String?
     }
 
@@ -26,11 +26,11 @@ final class ReadingControl {
     private let inbox: InboxKeeper
     private var unlocks: UnlockHistory<PrivateFolder>
     private(set) var surroundings = SystemConditions()
-    /// Whether all surroundings are known and the machine has got its conditions.
+    /// Whether all conditions are known and the state machine has received them.
     private(set) var hasBegun = false
-    private var logged = LoggedState()
+    private var lastLoggedState = LoggedState()
     private var watcher: TagWatcher?
-    private lazy var looking = PollingToggle(
+    private lazy var polling = PollingToggle(
         start: { [weak self] in self?.watcher?.start() },
         stop: { [weak self] in await self?.watcher?.stop() }
     )
@@ -38,7 +38,7 @@ final class ReadingControl {
     private var session: SessionWatch?
     private var devices: DeviceWatch?
     private var desktop: DesktopWatch?
-    /// The current reading, from which the time between a tag's arrival and its notification is measured.
+    /// The current reading, used to measure the time from a tag's arrival to its notification.
     private var reading: TagWatcher.Reading?
 
     init(
@@ -57,9 +57,9 @@ final class ReadingControl {
         self.unlocks = unlocks
     }
 
-    // MARK: Beginning and end
+    // MARK: Starting and stopping
 
-    /// Makes the gate for the apps that use the reader, and the watcher, which does not look for tags yet.
+    /// Creates the gate for apps that use the reader, and the watcher, which does not poll yet.
     func prepare() throws {
         gate = try ReaderGateServer(.ofUser) { [weak self] identifiers in
             DispatchQueue.main.async { MainActor.assumeIsolated { self?.loop.handle(.readByApp(identifiers)) } }
@@ -68,13 +68,13 @@ final class ReadingControl {
         }
         watcher = TagWatcher(environment) { [weak self, links] event in
             let isReading = if case .read = event { true } else { false }
-            // In order, each after the association files that its link may need are compiled.
+            // Events are handled in order. A read tag waits until the association files it may need are compiled.
             links.inOrder(compilesFirst: isReading) { self?.notice(event) }
         }
         if case .none(let reason) = environment.reader { surroundings.reader = .missing(reason: reason) }
     }
 
-    /// Starts to watch the surroundings. The machine then has tags looked for when its conditions allow it.
+    /// Starts watching the system conditions. The state machine then polls for tags whenever conditions allow.
     func begin(_ bus: BusConnection) {
         let own = ProcessInfo.processInfo.environment["XDG_SESSION_ID"]
         session = SessionWatch(own: own) { [weak self] in self?.surroundingsChanged() }
@@ -85,19 +85,19 @@ final class ReadingControl {
 
     func end() async { await watcher?.stop() }
 
-    // MARK: The surroundings
+    // MARK: System conditions
 
-    /// Handles a message of the bus, if it is about the desktop.
+    /// Handles a bus message if it concerns the desktop.
     func take(_ message: ReceivedMessage) { desktop?.take(message) }
 
-    /// Checks the state of the login, because a logind that hangs does not report a lock.
+    /// Refreshes the login state, because a hanging logind does not report that the screen was locked.
     func refreshLock() { session?.refresh() }
 
-    /// Asks the desktop to show its prompt for unlocking. Returns the names of what was asked.
+    /// Asks the desktop to show its unlock prompt. Returns the names of the services asked.
     func promptToUnlock() -> [String] { desktop?.promptToUnlock() ?? [] }
 
     private func surroundingsChanged() {
-        // The state is not known before all of them exist.
+        // The state is incomplete until all watches exist.
         guard let session, let devices, let desktop else { return }
         surroundings.session = session.session
         surroundings.isLoginSilent = session.isSilent
@@ -111,7 +111,7 @@ final class ReadingControl {
         if surroundings.isUnlocked { unlocks.remember() }
         surroundings.wasUnlocked = unlocks.isRemembered
         if loop.machine.isLocked != surroundings.isLocked { log.write("lock", lockText) }
-        // At first this opens what an earlier run was asked to open, unless the screen is locked.
+        // The first call opens entries that an earlier run was asked to open, unless the screen is locked.
         loop.handle(.lock(isLocked: surroundings.isLocked))
         conditionsChanged()
     }
@@ -134,17 +134,17 @@ final class ReadingControl {
     private func logState() {
         let conditions = surroundings.conditions
         if conditions.allowReading {
-            guard logged.isReading != true else { return }
-            logged = LoggedState(isReading: true)
+            guard lastLoggedState.isReading != true else { return }
+            lastLoggedState = LoggedState(isReading: true)
             return log.write("reading", "Tags are read.")
         }
         let isForReader = conditions.obstacles == [.unsupported]
-        // The reader's answer is still pending.
+        // The reader has not answered yet.
         if isForReader, case .unasked = surroundings.reader { return }
         let reason = isForReader ? surroundings.findings.first?.source : nil
-        // A change of reasons while others still prevent reading is not logged; another reason of the reader is.
-        guard logged.isReading != false || reason != nil && reason != logged.reason else { return }
-        logged = LoggedState(isReading: false, reason: reason)
+        // Logs the start of a pause and changes of the reader's problem, but not changes among other obstacles.
+        guard lastLoggedState.isReading != false || reason != nil && reason != lastLoggedState.reason else { return }
+        lastLoggedState = LoggedState(isReading: false, reason: reason)
         let reasons = conditions.obstacles.map { obstacle in
             obstacle == .unsupported ? surroundings.findings.first?.source ?? obstacle.reason : obstacle.reason
         }
@@ -157,11 +157,11 @@ final class ReadingControl {
 
     // MARK: The reader
 
-    func startLooking() { looking.turnOn() }
+    func startLooking() { polling.turnOn() }
 
     func stopLooking() {
         if case .ready(let name) = surroundings.reader { surroundings.reader = .unasked(name: name) }
-        looking.turnOff()
+        polling.turnOff()
     }
 
     private func readerIsWanted(for purposes: Set<ReaderGate.Purpose>) {
@@ -170,15 +170,15 @@ final class ReadingControl {
         surroundingsChanged()
         guard !purposes.isEmpty else { return }
         Task {
-            // If the app has left meanwhile, the reader is in use again. Apps that came since then are told later.
-            if await looking.release() { gate?.grant() }
+            // If the app has left meanwhile, polling is on again, and apps that arrived since then are served later.
+            if await polling.release() { gate?.grant() }
         }
     }
 
     private func notice(_ event: TagWatcher.Event) {
         switch event {
         case .available:
-            // Ignores events that were pending when the reader was released.
+            // Ignore events that were pending when the reader was released.
             guard loop.machine.isLooking else { return }
             surroundings.reader = .ready(name: watcher?.readerName ?? "")
             surroundingsChanged()
@@ -189,7 +189,7 @@ final class ReadingControl {
         case .near(let identifiers):
             if loop.machine.conditions.allowReading { loop.handle(.near(identifiers)) }
         case .read(let reading):
-            // Sources that can't report a change are checked now.
+            // Some sources can't report changes, so check them now.
             if surroundings.isDisplayLit != nil { surroundingsChanged() }
             links.reloadRouter()
             self.reading = reading
@@ -203,20 +203,20 @@ final class ReadingControl {
         }
     }
 
-    /// Logs how long the current reading took until its notification is shown.
+    /// Logs the time from the tag's arrival until its notification.
     func logDuration(of id: InboxEntry.ID, _ content: NotificationContent) {
         guard let reading else { return }
         let elapsed = environment.clock.now - reading.noticed
         log.write(
             "arrived",
-            // Virtual tags answer sooner than the air would carry the frames.
+            // Virtual tags answer faster than real radio frames could be sent.
             "A tag was read: \(Self.milliseconds(elapsed)) ms. The airtime is \(Self.milliseconds(reading.airtime)) ms.",
             content: content.body,
             ["id": "\(id)", "ms": Self.milliseconds(elapsed), "air_ms": Self.milliseconds(reading.airtime)]
         )
     }
 
-    /// Returns a duration in milliseconds, with three decimals.
+    /// Formats a duration in milliseconds with three decimals.
     static func milliseconds(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000

@@ -11,7 +11,7 @@ import TagTrace
 import TextSafety
 import UserBus
 
-/// The service: puts its parts together, and has each action of the state machine performed by the part that can.
+/// The service. It connects its parts, and passes each action of the state machine to the part that performs it.
 /// Everything runs on the main queue.
 final class Service {
     struct Failure: Error {
@@ -49,9 +49,9 @@ final class Service {
         announcer = try Announcer(bus, try? PrivateFolder(store: ReaderGate.ofUser.folder), log, loop)
     }
 
-    /// The reader's environment.
+    /// Creates the reader's environment.
     ///
-    /// - Throws: ``Failure`` when there is no reader and none can appear later.
+    /// - Throws: ``Failure`` if there is no reader and none can appear later.
     private static func environment(_ reader: ReaderConfiguration, _ log: Log) throws(Failure) -> NFCEnvironment {
         let environment = NFCEnvironment.background(reader) { text in
             DispatchQueue.main.async { MainActor.assumeIsolated { log.write("notice", text) } }
@@ -61,21 +61,21 @@ final class Service {
         throw Failure(name: code ?? "no-reader", reason: reason, status: code == nil ? 3 : 1)
     }
 
-    /// Takes the service's name on the bus. So only one process at a time uses the inbox and the gate.
+    /// Claims the service's bus name. This ensures that only one process uses the inbox and the gate.
     private static func connect() throws(Failure) -> BusConnection {
         do throws(BusError) {
             let bus = try BusConnection(.user)
             try bus.take(Self.name)
             return bus
         } catch  where error.code == .nameTaken {
-            throw Failure(name: "already-running", reason: "nfcd runs already.")
+            throw Failure(name: "already-running", reason: "nfcd is already running.")
         } catch {
             throw Failure(name: "no-bus", reason: error.reason)
         }
     }
 
     func start() throws {
-        log.write("started", "The service runs.")
+        log.write("started", "The service is running.")
         loop.perform = { [weak self] action in self?.perform(action) }
         announcer.onActivation = { [weak self] id in self?.activate(id) }
         answers = BusAnswers(
@@ -95,7 +95,7 @@ final class Service {
         receive()
     }
 
-    /// Starts to read tags, after the stored association files were compiled.
+    /// Starts reading tags, once the stored association files have been compiled.
     private func begin() {
         do {
             let earlier = try inbox.recover(shown: announcer.shownEntries, summarized: announcer.summarizedEntries)
@@ -119,11 +119,11 @@ final class Service {
     }
 
     private func end() {
-        log.write("ended", "The service ends.")
+        log.write("ended", "The service is stopping.")
         Task {
             await reading.end()
-            // Other threads still run. exit() would destroy what they use, of libcurl and OpenSSL for example, under
-            // their hands; nothing is left to write.
+            // Other threads are still running. exit() would destroy objects they use, for example in libcurl and
+            // OpenSSL. Nothing is left to write.
             _exit(0)
         }
     }
@@ -142,18 +142,18 @@ final class Service {
         } catch {
             fail("no-bus", error.reason)
         }
-        // Shows what could not be shown while the bus did not answer.
+        // Retries notifications that failed while the bus did not respond.
         if wasSilent, !bus.isSilent { loop.handle(.desktopReady) }
     }
 
-    /// Opens an entry, like a click on its notification. Returns one word about the result, for programs.
+    /// Opens an entry, like a click on its notification. Returns one word for programs that describes the result.
     private func open(_ name: String) -> String {
         guard let id = InboxEntry.ID(name), loop.machine.keptEntries.contains(id) else { return "unknown" }
         activate(id)
         return loop.machine.isLocked ? "locked" : "opening"
     }
 
-    /// Opens an entry with the apps that are installed now.
+    /// Opens an entry with the apps currently installed.
     private func activate(_ id: InboxEntry.ID) {
         links.inOrder { [weak self] in
             guard let self else { return }
@@ -190,17 +190,17 @@ final class Service {
         let asked = reading.promptToUnlock()
         log.write(
             "waits",
-            "The link is opened when the screen is unlocked."
-                + (asked.isEmpty ? " The desktop can't be asked to unlock it." : ""),
+            "The link will be opened when the screen is unlocked."
+                + (asked.isEmpty ? " The desktop offers no way to unlock it." : ""),
             ["asked": asked.joined(separator: " ")]
         )
-        // Messages that arrived during the wait for the answers are queued, and no event would report them.
+        // Messages received while waiting for answers are queued, and would not trigger another event.
         DispatchQueue.main.async { [weak self] in MainActor.assumeIsolated { self?.receive() } }
     }
 }
 
 extension Service {
-    /// The state of the service as a JSON object, for `nfc background status`.
+    /// The service's status as JSON, for `nfc background status`.
     var statusText: String {
         let surroundings = reading.surroundings
         let all = surroundings.findings
@@ -235,21 +235,21 @@ extension BackgroundReader.Note {
     var line: (event: String, text: String) {
         switch self {
         case .notEligible(let obstacles):
-            ("not-eligible", "A tag was read and left alone. \(obstacles.map(\.reason).joined(separator: " "))")
+            ("not-eligible", "A tag was read and ignored. \(obstacles.map(\.reason).joined(separator: " "))")
         case .noMessage: ("no-message", "A tag has no message.")
         case .badMessage: ("bad-message", "A tag's message is damaged, or too large.")
         case .noLink: ("no-link", "A tag's message has no link.")
         case .unusableLink: ("unusable-link", "A tag's link can't be read.")
         case .refused(let refusal): ("refused", "A tag's link is not offered. \(refusal.reason)")
-        case .tooManyArrivals: ("too-many", "Too many tags come. The next ones are refused for a moment.")
+        case .tooManyArrivals: ("too-many", "Too many tags arrive. The next ones are ignored for a moment.")
         case .turnedAway(let count):
             ("turned-away", "\(count) \(count == 1 ? "arrival was" : "arrivals were") refused.")
         case .notKept:
-            ("not-kept", "The inbox can't save an entry. It is still offered, and is saved when the disk allows it.")
-        case .kept: ("kept", "The inbox has saved the entry that it could not save before.")
+            ("not-kept", "The inbox can't save an entry. It is still offered, and will be saved when possible.")
+        case .kept: ("kept", "The inbox has now saved the entry that could not be saved before.")
         case .nothingToOpen: ("nothing-to-open", "An entry has nothing that can be opened now.")
         case .notDelivered: ("stays", "The entry stays in the inbox.")
-        case .forgotten: ("forgotten", "The inbox is full; the oldest entry is gone.")
+        case .forgotten: ("forgotten", "The inbox is full; the oldest entry was removed.")
         }
     }
 }

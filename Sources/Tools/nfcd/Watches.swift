@@ -5,10 +5,9 @@ import Foundation
 import Glibc
 import LinuxSupport
 
-/// Follows the cameras and the radio switches, which report changes.
+/// Monitors cameras and radio switches.
 final class DeviceWatch {
-    /// How long to wait after the last of several changes before checking. So a program that opens and closes a camera
-    /// all the time costs little.
+    /// The minimum time between checks, so that a program that constantly opens and closes a camera costs little.
     private static let settling = DispatchTimeInterval.milliseconds(200)
 
     private(set) var isCameraOpen: Bool?
@@ -17,30 +16,30 @@ final class DeviceWatch {
     private var files: FileWatch?
     private var radioWatch: ReadWatch?
     private var isWaiting = false
-    private var lastLook = DispatchTime(uptimeNanoseconds: 0)
+    private var lastCheck = DispatchTime(uptimeNanoseconds: 0)
 
     init(onChange: @escaping () -> Void) {
         self.onChange = onChange
         files = FileWatch { [weak self] in self?.filesChanged() }
-        look()
+        check()
     }
 
     private func filesChanged() {
-        let next = lastLook + Self.settling
-        guard DispatchTime.now() < next else { return look() }
+        let next = lastCheck + Self.settling
+        guard DispatchTime.now() < next else { return check() }
         guard !isWaiting else { return }
         isWaiting = true
         DispatchQueue.main.asyncAfter(deadline: next) { [weak self] in
             MainActor.assumeIsolated {
                 self?.isWaiting = false
-                self?.look()
+                self?.check()
             }
         }
     }
 
-    private func look() {
-        lastLook = .now()
-        // Before the look, so that what comes meanwhile is not missed.
+    private func check() {
+        lastCheck = .now()
+        // Add the watches before checking, so that no change is missed.
         files?.add(SystemFiles.path("/dev"), Int32(IN_CREATE | IN_DELETE | IN_ATTRIB))
         let cameras = SystemFiles.cameras
         for camera in cameras { files?.add(camera, Int32(IN_OPEN | IN_CLOSE_WRITE | IN_CLOSE_NOWRITE)) }
@@ -54,7 +53,7 @@ final class DeviceWatch {
         let descriptor = unsafe open(SystemFiles.path("/dev/rfkill"), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         radios = RadioSwitches()
-        // Not a DispatchSource: on Linux, one whose device disappears can crash the process.
+        // Not a DispatchSource, which can crash on Linux if its device disappears.
         radioWatch = ReadWatch(descriptor, queue: .main) { [weak self] in
             MainActor.assumeIsolated { self?.readRadios(descriptor) ?? false }
         } onClose: {
@@ -67,9 +66,9 @@ final class DeviceWatch {
         readRadios(descriptor, isFirst: true)
     }
 
-    /// Each read returns one event. Newer systems have events longer than the requested size.
+    /// Reads all pending events, one per read. On newer systems, events are longer than the requested size.
     ///
-    /// - Returns: false when the device has disappeared.
+    /// - Returns: false if the device has disappeared.
     @discardableResult
     private func readRadios(_ descriptor: CInt, isFirst: Bool = false) -> Bool {
         var event = [UInt8](repeating: 0, count: RadioSwitches.eventSize)
@@ -89,7 +88,7 @@ final class FileWatch {
     private let descriptor: CInt
     private let source: (any DispatchSourceRead)?
 
-    /// Starts to watch. Reports nothing if the system can't watch files.
+    /// Starts watching. Reports nothing if the system can't watch files.
     init(_ onChange: @escaping () -> Void) {
         let descriptor = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
         self.descriptor = descriptor
@@ -105,12 +104,12 @@ final class FileWatch {
 
     isolated deinit { source?.cancel() }
 
-    /// Adds what is at a path now. For what was added before this changes nothing; what can't be watched is left out.
+    /// Watches the file or folder at a path. Does nothing if it is already watched or can't be watched.
     func add(_ path: String, _ events: Int32) { _ = unsafe inotify_add_watch(descriptor, path, UInt32(events)) }
 }
 
 extension DispatchSource {
-    /// Calls a handler on the main queue whenever a descriptor has something to read.
+    /// Calls a handler on the main queue whenever a descriptor is readable.
     static func reading(
         _ descriptor: CInt,
         closesAtEnd: Bool = false,
@@ -123,32 +122,31 @@ extension DispatchSource {
         return source
     }
 
-    /// Reports changes in a folder of installed apps. The folder may be created and removed meanwhile.
-    /// Returns nil if the system can't watch folders.
+    /// Reports changes in a folder of installed apps, even if the folder is created or removed later. Returns nil if
+    /// the system can't watch folders.
     static func watchingApps(in path: String, onChange: @escaping () -> Void) -> (any DispatchSourceRead)? {
         guard let watch = FolderWatch(path) else { return nil }
-        // Events also come from the folders above it.
+        // Parent folders are watched too, so ignore their events.
         return reading(watch.descriptor) { if watch.changes().isAny { onChange() } }
     }
 
-    /// Reports that the addresses or the routes of this machine have changed, from the kernel's messages (rtnetlink(7)).
-    /// Returns nil if the process can open no more.
+    /// Reports changes of this machine's addresses and routes (rtnetlink(7)). Returns nil if no socket can be opened.
     static func watchingNetwork(onChange: @escaping () -> Void) -> (any DispatchSourceRead)? {
-        // The last number is `NETLINK_ROUTE`.
+        // The last argument, 0, is `NETLINK_ROUTE`.
         let descriptor = socket(AF_NETLINK, CInt(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor != -1 else { return nil }
-        // `sockaddr_nl`, with `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV4_ROUTE`, `RTMGRP_IPV6_IFADDR` and `RTMGRP_IPV6_ROUTE`.
+        // A `sockaddr_nl` with `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV4_ROUTE`, `RTMGRP_IPV6_IFADDR` and `RTMGRP_IPV6_ROUTE`.
         let groups: UInt32 = 0x10 | 0x40 | 0x100 | 0x400
         var address: (family: UInt16, padding: UInt16, number: UInt32, groups: UInt32) = (
             UInt16(AF_NETLINK), 0, 0, groups
         )
-        // A socket that can't be bound reports nothing.
+        // If binding fails, the socket simply reports nothing.
         _ = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, 12) }
         }
         return reading(descriptor) {
-            // It does not matter what changed, or whether messages were lost: the sites are asked in any case. Each further
-            // message is an event of its own.
+            // The content and any lost messages don't matter, because any change causes a new check. Each further
+            // message causes another event.
             var buffer = [UInt8](repeating: 0, count: 8 << 10)
             _ = unsafe recv(descriptor, &buffer, buffer.count, 0)
             onChange()
@@ -156,9 +154,9 @@ extension DispatchSource {
     }
 }
 
-/// The files in which the system reports its state.
+/// The files that report the system's state.
 ///
-/// For tests, `NFC_SYSTEM_ROOT` adds another folder in front of their paths.
+/// In tests, `NFC_SYSTEM_ROOT` is prepended to their paths.
 enum SystemFiles {
     private static let root = ProcessInfo.processInfo.environment["NFC_SYSTEM_ROOT"] ?? ""
 
@@ -166,7 +164,7 @@ enum SystemFiles {
 
     static var boot: String? { line("/proc/sys/kernel/random/boot_id") }
 
-    /// Whether a connected display is on, as the graphics driver reports; nil if it reports no display.
+    /// Whether a connected display is on, according to the graphics driver; nil if there is no display.
     static var isDisplayLit: Bool? {
         let folder = "/sys/class/drm"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path(folder))) ?? []
@@ -186,7 +184,7 @@ enum SystemFiles {
         name.hasPrefix("video") && name.dropFirst(5).allSatisfy(\.isNumber)
     }
 
-    /// Whether a program has one of the given files open, as far as this user can see.
+    /// Whether any visible process has one of the given files open.
     static func isOpen(_ files: Set<String>) -> Bool {
         let real = Set(
             files.compactMap { file -> String? in
@@ -195,7 +193,7 @@ enum SystemFiles {
                 return unsafe String(cString: path)
             }
         )
-        // The system gives no longer target.
+        // The system never returns a longer target.
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         for process in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         where process.allSatisfy(\.isNumber) {

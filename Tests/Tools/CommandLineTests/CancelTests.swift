@@ -92,7 +92,7 @@ import Testing
     @Test(arguments: [SIGSEGV, SIGILL, SIGABRT, SIGHUP, SIGUSR1])
     func `terminal: a signal that ends nfc, keys are shown and so is the cursor`(signal: Int32) throws {
         let terminal = try terminal(near: folder.path("tags"))
-        try terminal.wait(for: "Hold one tag after the other near the")
+        try terminal.wait(for: "Hold one tag after another near the")
         #expect(!terminal.isAtRest)
         terminal.send(signal)
         #expect(try terminal.end() == -signal)

@@ -68,7 +68,7 @@ struct CommandFailureTests {
         }
         // A part of it may have been done.
         let gone = "The message that was on the tag may be gone."
-        let partly = "The message was written. The tag may be read-only completely, partly, or not at all."
+        let partly = "The message was written. The tag may be read-only: fully, partly, or not at all."
         #expect(message(.writing, .updateFailed) == "It left. \(gone) \(Self.worn)")
         #expect(message(.locking, .updateFailed) == "It left. \(partly) \(Self.worn)")
         #expect(message(.checking, .updateFailed) == "It left. \(Self.worn)")
@@ -94,8 +94,8 @@ struct CommandFailureTests {
         for (end, visit, status, name, start) in [
             (.userCanceled, .used, .cancelled, "cancelled", "Cancelled."),
             (.appInBackground, .none, .cancelled, "cancelled", "Cancelled."),
-            (.timeout, .none, .refused, "timeout", "No tag came in time."),
-            (.timeout, .failed, .refused, "timeout", "A tag came, but it could not be used"),
+            (.timeout, .none, .refused, "timeout", "No tag was found in time."),
+            (.timeout, .failed, .refused, "timeout", "A tag was found, but could not be used"),
             (.systemBusy, .none, .refused, "busy", "The reader is busy."),
             (.radioDisabled, .none, .refused, "radio-disabled", "The radio of the phone is off."),
             (.terminatedUnexpectedly(reason: "R."), .none, .noReader, "no-reader", "R."),

@@ -101,13 +101,13 @@ struct DemoTests {
     @Test func `nfc demo --terminal: Return clicks, input that ends does not, and all is removed`() throws {
         let clicked = try nfc.run("demo", "--terminal", input: "\n")
         #expect(clicked.status == 0, "\(clicked)")
-        #expect(clicked.lines.contains("  Press Return to click it; Ctrl-C ends."))
+        #expect(clicked.lines.contains("  Press Return to click it, or Ctrl-C to stop."))
         #expect(clicked.lines.contains("    NFC Tag Detected") && clicked.error == "")
         #expect(clicked.lines.last == "- Everything is removed again: the service, the bus, the app and the folder.")
         let ended = try nfc.run("demo", "--terminal", "--json")
         #expect(ended.status == 1)
         #expect(steps(ended).last == "no-click")
-        #expect(ended.error == "  Press Return to click it; Ctrl-C ends.\n")
+        #expect(ended.error == "  Press Return to click it, or Ctrl-C to stop.\n")
         #expect(try left().isEmpty)
     }
 

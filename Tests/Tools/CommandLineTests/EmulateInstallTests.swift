@@ -65,7 +65,7 @@ import Testing
         #expect(first.status == 0, "\(first.error)")
         #expect(FileManager.default.fileExists(atPath: root + library))
         let removed = ["/etc/reader.conf.d/opencorenfc-nobody", "/etc/tmpfiles.d/opencorenfc-nobody.conf"]
-        let restart = "pcscd drops it at its next start: systemctl restart pcscd"
+        let restart = "To unload the reader, restart pcscd: systemctl restart pcscd"
         #expect(first.lines == removed.map { "Removed \(root)\($0)" } + [restart])
         let words = ["emulate", "uninstall", "--for", "root", "--root", root]
         let object = #"{"ok":true,"files":["\#(files[1])","\#(files[0])","\#(root + library)"]}"#

@@ -41,7 +41,7 @@ struct EmulationOutputTests {
             lines(ready) == [
                 "A PN532 at /dev/ttyUSB7, with NTAG213, UID 04a1b2c3d4e580, in its field",
                 "  libnfc: LIBNFC_DEVICE=pn532_uart:/dev/ttyUSB7 nfc-list",
-                "  nfcpy:  nfc.ContactlessFrontend('tty:USB7:pn532')", "Ctrl-C ends.",
+                "  nfcpy:  nfc.ContactlessFrontend('tty:USB7:pn532')", "Press Ctrl-C to stop.",
             ]
         )
         let object =
@@ -70,12 +70,12 @@ struct EmulationOutputTests {
             }
         }
         let installed = "  It is installed. Every PC/SC program finds it."
-        #expect(ready("/tmp/conf", isInstalled: true) == [head, installed, "Ctrl-C ends."])
+        #expect(ready("/tmp/conf", isInstalled: true) == [head, installed, "Press Ctrl-C to stop."])
         #expect(
             ready("/tmp/reader.conf.d/own", isInstalled: false) == [
                 head, "  Once, for every PC/SC program:",
                 "    sudo nfc emulate install --for \(ReaderOwner.current?.name ?? "USER")",
-                "  Or, without root, give --start-pcscd.", "Ctrl-C ends.",
+                "  Or, without root, give --start-pcscd.", "Press Ctrl-C to stop.",
             ]
         )
         let object =
@@ -88,7 +88,7 @@ struct EmulationOutputTests {
 
     @Test func `events: a sentence, an object, or both`() {
         let events: [(String?, String, (EmulationOutput) -> Void)] = [
-            ("pcscd has the reader.", #""connected""#, { $0.notice(.connected) }),
+            ("pcscd has opened the reader.", #""connected""#, { $0.notice(.connected) }),
             ("pcscd has closed the reader.", #""disconnected""#, { $0.notice(.disconnected) }),
             ("Saved card.nfc.", #""saved","file":"card.nfc""#, { $0.saved("card.nfc") }),
             (nil, #""ended","reason":"interrupt""#, { $0.ended(.interrupt) }),

@@ -159,12 +159,12 @@ import Testing
         let options = "--image card.json --pcsc --start-pcscd --timeout 120 --reader-name Desk"
         #expect(try run(options, script) == ["3"], "\(folder.text("errors"))")
         let said = folder.lines("events")
-        #expect(said.first == "pcscd has the reader.")
+        #expect(said.first == "pcscd has opened the reader.")
         #expect(
             said.dropFirst().prefix(4) == [
                 "The reader Desk 00 00, with NTAG213, UID 04a1b2c3d4e580, on it",
                 "  Start programs with these settings to find it:",
-                "    export PCSCLITE_CSOCK_NAME=\(folder.path("opencorenfc/pcscd.comm"))", "Ctrl-C ends.",
+                "    export PCSCLITE_CSOCK_NAME=\(folder.path("opencorenfc/pcscd.comm"))", "Press Ctrl-C to stop.",
             ]
         )
         #expect(folder.text("errors").hasPrefix("Error: pcscd was ended by signal 9 (Killed)."))

@@ -118,7 +118,7 @@ struct AnnouncerTests {
         try scene.stage.settle()
         // Of an entry that is stored, and of one that is not.
         let messages = scene.recorded.lines().compactMap { $0["message"] }
-        let what = ["The inbox has the link.", "There is nothing to open, and the inbox has nothing of it."]
+        let what = ["The inbox has the link.", "There is nothing to open, and nothing was saved."]
         #expect(messages == what.map { "No notification can be shown. \($0) There is no room." })
         // A second later.
         try await scene.refuse()

@@ -164,7 +164,7 @@ struct ServiceFileTests {
         #expect(user.folder.text(Self.files[0]).contains("\nExecStart=\(TestProgram("nfcd").path) \(words)\n"))
         #expect(asked(user) == ["show-environment", "daemon-reload", "enable nfcd.service", "restart nfcd.service"])
         let text = try user.nfc.run("background", "enable")
-        let end = "The service runs now, and in every session. See: nfc background status"
+        let end = "The service is running, and will start in every session. See: nfc background status"
         #expect(text.lines == paths.map { "Wrote \($0)" } + [end] && text.error.hasPrefix("Note: The service runs /"))
         _ = asked(user)
         let trial = try user.nfc.run("background", "disable", "--dry-run")

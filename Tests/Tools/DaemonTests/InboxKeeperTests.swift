@@ -12,7 +12,7 @@ import Testing
 /// The service's keeper of the inbox with the machine, in folders of a test's own.
 @MainActor private final class KeeperScene {
     private static let gone =
-        "The folder of the inbox is gone or was replaced. The entries in memory are written to a new one."
+        "The folder of the inbox is gone or was replaced. The entries in memory are saved to a new folder."
 
     let folder: TestFolder
     let recorded = RecordedLog()
@@ -111,7 +111,7 @@ import Testing
         #expect(run.shown == [.test(1)] && run.summarized == [.test(2)])
         #expect(run.marks == [.test(1): .dismissed] && !scene.marks.contains("\(InboxEntry.ID.test(9))"))
         #expect(scene.names.count == 3 && scene.names.last == "junk")
-        let text = "The file junk of the inbox is damaged or not an entry, and is not offered."
+        let text = "The file junk of the inbox is damaged or not an entry, and is skipped."
         let lines = scene.recorded.lines()
         #expect(lines.map { $0["message"] } == [text + " nfc inbox clear --damaged removes it."])
     }

@@ -125,8 +125,8 @@ struct ServiceInboxTests {
         #expect(text == expected)
         #expect(try daemon.ask("Open", String(repeating: "0", count: 20)) == "unknown")
         #expect(daemon.end() == 0)
-        #expect(daemon.log.first?.description == #"{"event":"started","message":"The service runs."}"#)
-        #expect(daemon.log.last?.description == #"{"event":"ended","message":"The service ends."}"#)
+        #expect(daemon.log.first?.description == #"{"event":"started","message":"The service is running."}"#)
+        #expect(daemon.log.last?.description == #"{"event":"ended","message":"The service is stopping."}"#)
     }
 
     @Test func `nfcd: ends if another service is on the bus, or if the bus ends`() throws {
@@ -176,7 +176,7 @@ struct ServiceLinkTests {
         }
         let first = try daemon.waits(for: "links")
         #expect(first["message"]?.hasPrefix("The links of old.invalid: ") == true)
-        #expect(first["message"]?.hasSuffix("in 360 minutes, or when there is a network again.") == true)
+        #expect(first["message"]?.hasSuffix("in 360 minutes, or when the network is back.") == true)
         #expect(ContinuousClock.now - begin >= .seconds(2))
         try daemon.user.installApp(domains: ["new.invalid"])
         let names = try (0..<2).map { _ in

@@ -33,12 +33,12 @@ import Testing
     @Test func `Log: --json, an object a line with its members in order`() throws {
         let recorded = RecordedLog()
         let log = try recorded.log("--json")
-        log.write("started", "The service runs.")
+        log.write("started", "The service is running.")
         log.write("shown", "It is “shown”.", content: "secret", ["id": "1", "count": "2"])
         log.fail("inbox", "The disk\nis full.")
         #expect(
             recorded.output == """
-                {"event":"started","message":"The service runs."}
+                {"event":"started","message":"The service is running."}
                 {"event":"shown","message":"It is “shown”.","id":"1","count":"2"}
                 {"ok":false,"event":"failed","error":"inbox","message":"The disk\u{FFFD}is full."}
 
@@ -79,7 +79,7 @@ import Testing
         }
         let rows: [([String], String)] = [
             (["--reader"], "--reader needs a value."), (["--log-content", "--tags"], "--tags needs a value."),
-            (["--bogus", "--help"], "There is no option '--bogus'. See: nfcd --help"),
+            (["--bogus", "--help"], "Unknown option '--bogus'. See: nfcd --help"),
         ]
         for (arguments, reason) in rows {
             let text = try TestProgram("nfcd").run(arguments)

@@ -66,7 +66,7 @@ struct AppLinkTests {
         #expect(try watch.userOwner(of: Self.desktopID) == owner && list().count == 2)
         // A window takes its place, and says what came meanwhile.
         let terminal = try app.terminal()
-        try terminal.play("A message came from a card while this app was closed.\n[Enter]\nRecord 1")
+        try terminal.play("A message arrived from a card while this app was closed.\n[Enter]\nRecord 1")
         try waitWhile(list().last?.contains("new") != false)
         #expect(try list().last == "2  2 records  Link: https://tagreader.example/x/2")
         try open(4)

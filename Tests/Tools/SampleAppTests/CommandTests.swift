@@ -143,7 +143,7 @@ import Testing
 
     // MARK: On a terminal
 
-    private static let prompt = "Tag Reader. 0 messages. The command help lists the commands.\r\n> "
+    private static let prompt = "Tag Reader. 0 messages. Type help for a list of commands.\r\n> "
 
     @Test func `plain terminal: no escape sequence, and a scan can be cancelled`() throws {
         let rows: [(variables: [String: String], arguments: [String])] = [
@@ -154,7 +154,7 @@ import Testing
             let steps: [(text: String, keys: String)] = [
                 (Self.prompt, "scan\n"),
                 ("1  2 records  Link: https://example.com/welcome\r\n> ", "scan --many\n"),
-                ("[Ready to Scan] That one is saved.", "\n"), ("[Failed] That was cancelled.", "show 1\n"),
+                ("[Ready to Scan] Saved.", "\n"), ("[Failed] That was cancelled.", "show 1\n"),
                 ("Payload     Text (en): Welcome to the gallery.\r\n", "quit\n"),
             ]
             for step in steps {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// An example of tests, kept short. nfclint:disable:file SRC001 SRC003
+// Example code for tests, kept short. nfclint:disable:file SRC001 SRC003
 #if canImport(CoreNFC)
     @preconcurrency import CoreNFC
     import Foundation
 
-    /// Stamps a ticket: reads the text on a tag, and writes it back with a stamp at the end.
+    /// Stamps a ticket: reads the text on a tag, and writes it back with the stamp appended.
     public final class TicketStamper: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
-        // Sendable because all of it is used only on the main queue after the start.
+        // Sendable because every property is used only on the main queue once the session has begun.
         private var session: NFCNDEFReaderSession?
         private var continuation: CheckedContinuation<String, any Error>?
         private var stamp = ""
 
         /// Stamps the next ticket.
         ///
-        /// - Parameter stamp: the stamp.
-        /// - Returns: the text on the ticket after the stamp.
+        /// - Parameter stamp: the text to append.
+        /// - Returns: the ticket's text, including the stamp.
         public func stamp(_ stamp: String) async throws -> String {
             self.stamp = stamp
             return try await withCheckedThrowingContinuation { continuation in
@@ -80,9 +80,9 @@
 
     /// Why a ticket could not be stamped.
     public enum TicketError: Error {
-        /// It is locked.
+        /// The ticket is locked.
         case notWritable
-        /// There is no text on it.
+        /// The ticket holds no text.
         case noTicket
         /// The stamp does not fit.
         case full

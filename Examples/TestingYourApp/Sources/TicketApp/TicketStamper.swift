@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests find the bugs here. nfclint:disable:file
+// The bugs in this file are deliberate, for the tests to find. nfclint:disable:file
 #if canImport(CoreNFC)
     @preconcurrency import CoreNFC
     import Foundation
 
-    /// Stamps a ticket: reads the text on a tag, and writes it back with a stamp at the end.
+    /// Stamps a ticket: reads the text on a tag, and writes it back with the stamp appended.
     ///
-    /// It works while the tag stays in the field and has room. It has three bugs.
+    /// Works as long as the tag stays in the field and has enough space. Contains three deliberate bugs.
     public final class TicketStamper: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
-        // Sendable because all of it is used only on the main queue after the start.
+        // Sendable because every property is used only on the main queue once the session has begun.
         private var session: NFCNDEFReaderSession?
         private var continuation: CheckedContinuation<String, any Error>?
 
         /// Stamps the next ticket.
         ///
-        /// - Parameter stamp: the stamp.
-        /// - Returns: the text on the ticket after the stamp.
+        /// - Parameter stamp: the text to append.
+        /// - Returns: the ticket's text, including the stamp.
         public func stamp(_ stamp: String) async throws -> String {
             self.stamp = stamp
             return try await withCheckedThrowingContinuation { continuation in
@@ -45,9 +45,9 @@
                         return finish(.failure(TicketError.notWritable))
                     }
                     tag.readNDEF { [self] message, error in
-                        // Bug: when the tag is lost here, the continuation is never resumed, and the sheet stays.
+                        // Bug: if the tag is lost here, the continuation is never resumed, and the sheet stays.
                         guard let text = message?.records.first?.wellKnownTypeTextPayload().0 else { return }
-                        // Bug: the size is not checked. The tag refuses the write, and the person sees no reason.
+                        // Bug: the size is not checked. The tag refuses the write, and the user sees no reason.
                         write("\(text) \(stamp)", to: tag)
                     }
                 }
@@ -71,7 +71,7 @@
         }
 
         public func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-            // Bug, together with the one above: the error of a session that timed out is dropped.
+            // Bug, together with the lost continuation above: the timeout error is dropped.
             let code = (error as? NFCReaderError)?.code
             if code == .readerSessionInvalidationErrorUserCanceled { finish(.failure(error)) }
         }
@@ -89,7 +89,7 @@
 
     /// Why a ticket could not be stamped.
     public enum TicketError: Error {
-        /// It is locked.
+        /// The ticket is locked.
         case notWritable
     }
 #endif

@@ -4,7 +4,7 @@
     import NFCTestKit
     import XCTest
 
-    /// The same in Swift 5 mode.
+    /// The first test, written in Swift 5 mode.
     final class TicketSwift5Tests: XCTestCase {
         func testTicketIsStamped() async throws {
             try await withField(.product("NTAG213", holding: .text("Day pass"))) { field in

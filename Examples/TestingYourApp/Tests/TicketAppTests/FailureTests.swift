@@ -5,9 +5,9 @@
     import Testing
     import TicketApp
 
-    /// The output of the explorations for the three bugs is in the folder `Failures`, as examples to read.
+    /// Compares each exploration's output for the three bugs with an example file in `Failures`.
     ///
-    /// `WRITE_FAILURES=1 swift test` writes the files again.
+    /// To regenerate the files, run `WRITE_FAILURES=1 swift test`.
     @Suite(.timeLimit(.minutes(5))) struct `What an exploration prints` {
         @Test func `A continuation that nobody resumes: the failure is that of continuation.txt`() async throws {
             let failure = await #expect(throws: ExplorationFailure.self) {
@@ -21,7 +21,7 @@
         @Test func `A session that nobody invalidates: the failure is that of open-session.txt`() async throws {
             let failure = await #expect(throws: ExplorationFailure.self) {
                 try await explore(.losses, near: try `Stamping a ticket`.locked()) { _ in
-                    // The refusal is correct, and not a failure of the flow.
+                    // The app is right to refuse, so the error is not a failure of the flow.
                     _ = try? await TicketStamper().stamp("14:05")
                 }
             }
@@ -38,7 +38,7 @@
         }
 
         func expect(_ failure: ExplorationFailure?, isIn name: String) throws {
-            // Lines of the trace without a meaning end in spaces.
+            // Trace lines without a meaning column end in spaces.
             let text =
                 try #require(failure).description.split(separator: "\n", omittingEmptySubsequences: false)
                 .map { line in String(line.reversed().drop { $0 == " " }.reversed()) }.joined(separator: "\n") + "\n"

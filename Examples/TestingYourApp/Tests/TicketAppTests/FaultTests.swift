@@ -10,7 +10,7 @@
 
         @Test func `A ticket that is lost in the tenth exchange is reported`() async throws {
             try await withField(ticket) { field in
-                // Exchanges count from 0, starting at this line.
+                // Exchanges are counted from 0, starting with the next one.
                 try field.inject(.loss(atExchange: 9))
                 await #expect(throws: (any Error).self) { try await TicketStamper().stamp("14:05") }
                 #expect(field.sheetHistory.contains { $0.content.state == .failure })
@@ -41,7 +41,7 @@
             try await withField(ticket) { field in
                 _ = try await TicketStamper().stamp("14:05")
                 let trace = field.trace
-                // WRITE of a Type 2 tag has the code A2.
+                // 0xA2 is the WRITE command of a Type 2 tag.
                 let writes = trace.exchanges.filter { $0.request.bytes.first == 0xA2 }
                 #expect(!writes.isEmpty && writes.count < 10)
                 #expect(trace.description.contains("sheet: success \"The ticket is stamped.\""))
@@ -64,7 +64,7 @@
                         continuation.resume(returning: (Thread.isMainThread, number))
                     }
                 }
-                // It is another thread, but still the main queue.
+                // The code runs on the main queue, but on a different thread.
                 #expect(seen == (false, 1))
             }
         }

@@ -4,7 +4,7 @@
     import NFCTestKit
     import XCTest
 
-    /// Explorations, a person and the main queue in XCTest.
+    /// Explorations, user actions and the main queue in XCTest.
     final class MoreTicketXCTests: XCTestCase {
         func testTicketIsNeverSpoiled() async throws {
             try await explore(.everyLoss, near: .product("NTAG213", holding: .text("Day pass"))) { _ in

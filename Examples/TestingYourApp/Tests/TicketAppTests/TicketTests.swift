@@ -5,7 +5,7 @@
     import Testing
     import TicketApp
 
-    /// The tests of an app: each passes for the fixed app, and finds a bug in the other one.
+    /// Tests for both apps: the fixed app passes, and the buggy app's bugs are found.
     @Suite(.timeLimit(.minutes(5))) struct `Stamping a ticket` {
         static let ticket = TagSpec.product("NTAG213", holding: .text("Day pass"))
         /// A ticket with so much text that a stamp does not fit.
@@ -16,7 +16,7 @@
                 let text = try await TicketApp.TicketStamper().stamp("14:05")
                 #expect(text == "Day pass 14:05")
                 #expect(field.sheetTexts == ["Hold the ticket near the phone.", "The ticket is stamped."])
-                // With a real reader, the tag's content and the airtime are not known here.
+                // With a real reader, the test can't check the tag's content or the airtime.
                 guard field.virtual != nil else { return }
                 #expect(try await field.tags[0].message() == .text("Day pass 14:05"))
                 #expect(field.airtime < .milliseconds(150))
@@ -37,7 +37,7 @@
                 try await FixedTicketApp.TicketStamper().stamp("14:05")
             }
             #expect(report.attempts.map(\.name).contains("slips"))
-            // It awaits its result, and gives no handler to the field.
+            // The flow awaits its result, and passes no completion handler to the field.
             #expect(report.unchecked.map(\.invariant) == [Invariant.completesOnce.name])
         }
 
@@ -50,7 +50,7 @@
                 }
             )
             #expect(failure.invariant == "the flow ends")
-            // The line says how to repeat this run alone.
+            // The failure includes a replay code that repeats this run alone.
             let replay = try #require(failure.replay)
             await #expect(throws: ExplorationFailure.self) {
                 try await explore(.replay(replay), near: Self.ticket) { _ in
@@ -61,7 +61,7 @@
 
         // MARK: A tag that does not fit
 
-        /// Checks a flow that fails in an exploration without faults.
+        /// Checks that a flow throws, shows an error in time, and leaves the tag unchanged.
         static func fails(on tag: TagSpec, _ stamp: @escaping @Sendable () async throws -> String) async throws {
             try await withField(tag) { field in
                 let before = try await field.tags[0].message()
@@ -91,7 +91,7 @@
             let failure = try #require(
                 await #expect(throws: ExplorationFailure.self) {
                     try await explore(.losses, near: try Self.locked()) { _ in
-                        // The refusal is correct, and not a failure of the flow.
+                        // The app is right to refuse, so the error is not a failure of the flow.
                         _ = try? await TicketApp.TicketStamper().stamp("14:05")
                     }
                 }
@@ -99,7 +99,7 @@
             #expect(failure.invariant == Invariant.sessionEnds.name)
         }
 
-        /// A ticket whose capability container says that it can't be written.
+        /// A ticket whose capability container marks it as read-only.
         static func locked() throws -> TagSpec {
             var contents = Type2Contents(blank: .ntag213, uid: [0x04, 1, 2, 3, 4, 5, 6])
             contents.memory[15] = 0x0F

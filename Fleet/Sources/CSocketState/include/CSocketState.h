@@ -3,11 +3,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Returns whether a TCP socket is connected or was, also after the other side has reset the connection.
+/// Returns whether a TCP socket is or was connected, even after the peer has reset the connection.
 bool fleet_was_connected(int socket);
 
-/// Reports how many bytes the other side has acknowledged, and whether others wait for that.
+/// Returns how many bytes the peer has acknowledged. Sets `is_waiting` if more bytes await acknowledgement.
 uint64_t fleet_acknowledged(int socket, bool *is_waiting);
 
-/// Has the system discard what was not sent when the socket is closed.
+/// Makes the system discard unsent data when the socket is closed.
 void fleet_discard(int socket);

@@ -2,9 +2,9 @@
 import FleetModel
 import FleetSpool
 
-/// Jobs that come.
+/// Accepting jobs.
 extension JobDesk {
-    /// Takes what was sent as a job.
+    /// Handles a received job message.
     package func take(_ payload: [UInt8]) async {
         let node = parts.spool.node
         let now = Timestamp.now
@@ -18,7 +18,7 @@ extension JobDesk {
         }
     }
 
-    /// Reports that messages were dropped, because more came than the node takes.
+    /// Reports that messages were dropped because too many arrived at once.
     func noteDropped(_ count: Int) async {
         let reason = "\(count) messages were dropped, because more came than this node takes. Send fewer at a time."
         await refuse(JobRefusal(.tooManyJobs, reason), now: Timestamp.now)
@@ -30,9 +30,9 @@ extension JobDesk {
             "A job was refused: \(error.reason)",
             [.init("code", .string(error.code.description))]
         )
-        // Anybody can send nonsense. Its outcomes must not fill the spool.
+        // Anyone can send invalid jobs. Their outcomes must not fill the spool.
         guard refusals.allows(now: now) else { return }
-        // The id may be that of a job of somebody else, so the journal is left alone.
+        // The ID may belong to someone else's job, so the journal is not changed.
         var outcome = JobOutcome(error)
         (outcome.job, outcome.message) = (nil, error.reason)
         var event = outcome.event(parts.naming, time: now)
@@ -73,9 +73,9 @@ extension JobDesk {
         onStored(try await parts.spool.append([(.bridge, event)]).events)
     }
 
-    /// Does a job that is in the journal, or has it wait for its tag.
+    /// Performs a journaled job now, or queues it until its tag arrives.
     ///
-    /// - Throws: ``SpoolError`` when a change of an allow list can't be stored. Then nothing has changed.
+    /// - Throws: ``SpoolError`` if an allow-list change can't be stored. The list is then unchanged.
     func start(_ job: Job, now: Int64) async throws(SpoolError) {
         parts.log("job", "The job \(job.id) (\(job.work.name)) has come.", [.init("job", .string(job.id))])
         guard job.deadline > now else { return await finish(JobOutcome(.expired, job: job.id, kind: job.work.name)) }
@@ -83,7 +83,7 @@ extension JobDesk {
             if let reader = job.reader, !readers.contains(reader) {
                 throw JobRefusal(.unknownReader, "The node has no reader \(reader).")
             }
-            // A secret that is missing is said at once, rather than when a tag comes.
+            // Report a missing secret immediately, rather than when a tag arrives.
             if case .protect(.named(let name)) = job.work { _ = try parts.secrets.secret(name) }
             switch job.work {
             case .write, .protect, .lock:

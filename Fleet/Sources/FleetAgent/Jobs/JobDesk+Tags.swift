@@ -4,9 +4,9 @@ import FleetSpool
 import NFCSessions
 import TagProtocols
 
-/// Jobs and the tags that they get.
+/// Matching jobs with tags.
 extension JobDesk {
-    /// Returns what is to be done with a tag that has come. The journal has it then.
+    /// Returns the job for a tag that has arrived; nil if there is none. The journal then records its start.
     func order(for uid: [UInt8], at reader: FleetName) async -> WorkOrder? {
         guard !isClosed, let entry = board.next(for: uid, at: reader, now: Timestamp.now) else { return nil }
         if let beginning = entry.beginning {
@@ -15,7 +15,7 @@ extension JobDesk {
         }
         var needsSerial = false
         if case .write(let template, _) = entry.job.work { needsSerial = template.needsSerial }
-        // Reserved at once, so that no other reader takes it meanwhile.
+        // Reserved before the await, so that no other reader can take the job.
         var beginning = JobBoard.Beginning(reader: reader, uid: uid, serial: nil)
         board.begin(entry.job.id, with: beginning)
         do throws(SpoolError) {
@@ -30,19 +30,19 @@ extension JobDesk {
         return WorkOrder(job: entry.job, beginning: beginning, isResumed: false)
     }
 
-    /// Returns the job that had begun with a tag; nil when there is none.
+    /// Returns the job that was interrupted when this tag was lost; nil if there is none.
     func resume(_ uid: [UInt8], at reader: FleetName) -> WorkOrder? {
-        let begun = board.entries.first {
+        let lostEntry = board.entries.first {
             $0.beginning?.uid == uid && $0.beginning?.reader == reader && $0.limit != nil
         }
-        guard !isClosed, let entry = begun, let beginning = entry.beginning else { return nil }
+        guard !isClosed, let entry = lostEntry, let beginning = entry.beginning else { return nil }
         board.begin(entry.job.id, with: beginning)
         return WorkOrder(job: entry.job, beginning: beginning, isResumed: true)
     }
 
-    /// Does a job with a tag.
+    /// Performs a job with a tag.
     ///
-    /// - Throws: ``TagError`` when the tag was lost, so that it is tried again when it is back.
+    /// - Throws: ``TagError`` if the tag was lost. The job is then retried when the tag returns.
     nonisolated func work(_ order: WorkOrder, with tag: WatchedTag) async throws(TagError) {
         await beginWork()
         let work = TagWork(order: order, node: parts.spool.node) {
@@ -54,10 +54,10 @@ extension JobDesk {
         if case .lost = result { throw TagError(.tagLost, "The tag left before its job was done.") }
     }
 
-    private func beginWork() { working += 1 }
+    private func beginWork() { runningJobCount += 1 }
 
     private func finish(_ order: WorkOrder, _ result: WorkResult) async {
-        working -= 1
+        runningJobCount -= 1
         switch result {
         case .ended(let outcome):
             board.end(order.job.id)

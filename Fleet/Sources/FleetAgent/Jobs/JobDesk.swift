@@ -5,9 +5,9 @@ package import FleetSpool
 import NFCSessions
 import TagProtocols
 
-/// Takes jobs, gives each to one tag, and reports what became of it. The journal in the spool comes first in all of it.
+/// Accepts jobs, gives each job to one tag, and reports the outcome. Each step is first written to the journal.
 package actor JobDesk {
-    /// What a desk needs.
+    /// The dependencies of a job desk.
     package struct Parts: Sendable {
         package var spool: Spool
         package var naming: TagNaming
@@ -38,23 +38,23 @@ package actor JobDesk {
 
     nonisolated let parts: Parts
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe parts.loop.asUnownedSerialExecutor() }
-    /// Called with events after they were stored.
+    /// Called with events after they have been stored.
     let onStored: @Sendable ([StoredEvent]) -> Void
     var board = JobBoard()
     var lists = AllowLists()
     var readers: Set<FleetName> = []
-    /// Refusals of nonsense, which anybody can send.
+    /// Limits outcomes for invalid jobs, because anyone can send them.
     var refusals = MinuteLimit(10)
-    /// Outcomes that are sent again.
+    /// Limits outcomes that are sent again.
     var repetitions = MinuteLimit(100)
-    /// The log of what anybody can send.
+    /// A rate-limited log for messages that anyone can cause.
     let strangersLog: LimitedLog
-    /// Jobs that need no tag and are in the journal, but could not be done yet: not in an earlier run, or not stored.
-    private var interrupted: [Job] = []
-    /// Outcomes that could not be stored. They are tried again.
-    private var unstored: [JobOutcome] = []
+    /// Journaled jobs that need no tag and are not done yet, because of a restart or a storage error.
+    private var interruptedJobs: [Job] = []
+    /// Outcomes that could not be stored and will be retried.
+    private var unstoredOutcomes: [JobOutcome] = []
     var timer: Task<Void, Never>?
-    var working = 0
+    var runningJobCount = 0
     var isClosed = false
 
     package init(_ parts: Parts, onStored: @escaping @Sendable ([StoredEvent]) -> Void) {
@@ -63,27 +63,27 @@ package actor JobDesk {
         self.onStored = onStored
     }
 
-    /// Takes up what an earlier run has left.
+    /// Resumes the jobs left by an earlier run.
     package func begin() async throws(SpoolError) {
         let open = try await parts.spool.openJobs()
         board = JobBoard(open.filter(\.job.work.needsTag))
-        interrupted = open.map(\.job).filter { !$0.work.needsTag }
+        interruptedJobs = open.map(\.job).filter { !$0.work.needsTag }
         lists = try await parts.spool.allowLists()
         scheduleSweep()
     }
 
-    /// Notes the readers that the node has, and does what an earlier run was about to do.
+    /// Records the node's readers, and continues jobs interrupted in an earlier run.
     package func note(readers: Set<FleetName>) async {
         self.readers = readers
         await takeUpInterrupted()
         scheduleSweep()
     }
 
-    /// Does the interrupted jobs whose reader is there. The readers are noted one after the other, so the others wait.
+    /// Continues the interrupted jobs whose reader exists. Readers are added one by one, so other jobs keep waiting.
     private func takeUpInterrupted() async {
         let now = Timestamp.now
-        let jobs = interrupted.filter { hasReader(of: $0) || $0.deadline <= now }
-        interrupted.removeAll(where: jobs.contains)
+        let jobs = interruptedJobs.filter { hasReader(of: $0) || $0.deadline <= now }
+        interruptedJobs.removeAll(where: jobs.contains)
         for job in jobs {
             do throws(SpoolError) {
                 try await start(job, now: now)
@@ -95,23 +95,23 @@ package actor JobDesk {
 
     private func hasReader(of job: Job) -> Bool { job.reader.map(readers.contains) ?? true }
 
-    /// Keeps a job that could not be done. It is tried again.
+    /// Queues a job that could not be done for another attempt.
     func postpone(_ job: Job, _ error: SpoolError) {
         parts.log("spool", "The job \(job.id) can't be done, and is tried again: \(error.reason)")
-        interrupted.append(job)
+        interruptedJobs.append(job)
         scheduleSweep()
     }
 
-    /// Whether a tag is allowed at a reader; nil when there is no list.
+    /// Whether a tag is on a reader's allow list; nil if there is no list.
     package func allows(_ uid: [UInt8], at reader: FleetName) -> Bool? { lists.allows(uid, at: reader) }
 
     // MARK: Time
 
     func scheduleSweep() {
         timer?.cancel()
-        let again = Timestamp.now + Self.pause
-        var limits = interrupted.map { hasReader(of: $0) ? again : $0.deadline }
-        if !unstored.isEmpty { limits.append(again) }
+        let retryTime = Timestamp.now + Self.pause
+        var limits = interruptedJobs.map { hasReader(of: $0) ? retryTime : $0.deadline }
+        if !unstoredOutcomes.isEmpty { limits.append(retryTime) }
         if let limit = board.nextLimit { limits.append(limit) }
         guard let limit = limits.min(), !isClosed else { return }
         let delay = min(max(limit - Timestamp.now, 20), 3_600_000)
@@ -123,32 +123,32 @@ package actor JobDesk {
     }
 
     private func sweep() async {
-        let outcomes = unstored + board.sweep(now: Timestamp.now)
-        unstored = []
+        let outcomes = unstoredOutcomes + board.sweep(now: Timestamp.now)
+        unstoredOutcomes = []
         for outcome in outcomes { await finish(outcome) }
         await takeUpInterrupted()
         scheduleSweep()
     }
 
-    /// Stores the outcome of a job that has left the board, now or when the disk takes it.
+    /// Stores the outcome of a job that has left the board. If storing fails, retries later.
     func finish(_ outcome: JobOutcome) async {
         do throws(SpoolError) {
             try await end(outcome)
         } catch {
             parts.log("spool", "The end of a job can't be stored, and is tried again: \(error.reason)")
-            unstored.append(outcome)
+            unstoredOutcomes.append(outcome)
             scheduleSweep()
         }
     }
 
-    /// How long an outcome that could not be stored waits, in milliseconds.
+    /// How long to wait before retrying, in milliseconds.
     private static let pause: Int64 = 5_000
 
-    /// Gives no more jobs to tags, and waits a second for the work that has begun.
+    /// Assigns no more jobs to tags, and waits up to a second for running jobs.
     package func close() async {
         isClosed = true
         timer?.cancel()
         strangersLog.reportLeftOut()
-        for _ in 0..<50 where working > 0 { try? await Task.sleep(for: .milliseconds(20)) }
+        for _ in 0..<50 where runningJobCount > 0 { try? await Task.sleep(for: .milliseconds(20)) }
     }
 }

@@ -3,11 +3,11 @@ import FleetMQTT
 import FleetModel
 import Foundation
 
-/// A log of what strangers can cause: a few lines in a minute. When the minute is over, it says how many were left out.
+/// A rate-limited log for events that anyone can cause. A minute later, it logs how many lines were left out.
 ///
-/// It is used on the thread of one loop.
+/// All calls are made on the thread of one event loop.
 final class LimitedLog: @unchecked Sendable {
-    // Sendable because what changes has a lock.
+    // Sendable because the mutable state is protected by a lock.
     private let log: AgentLog
     private let subject: String
     private let loop: EventLoop
@@ -17,9 +17,9 @@ final class LimitedLog: @unchecked Sendable {
     private var leftOut = 0
 
     /// - Parameters:
-    ///   - subject: what the lines are about, such as `jobs`.
-    ///   - loop: the thread of the calls.
-    ///   - span: how long after the first line that is left out it says how many were.
+    ///   - subject: the topic of the log lines, such as `jobs`.
+    ///   - loop: the event loop on which the calls are made.
+    ///   - span: the delay between the first omitted line and the report of how many were omitted.
     init(
         _ log: AgentLog,
         about subject: String,
@@ -29,7 +29,7 @@ final class LimitedLog: @unchecked Sendable {
         (self.log, self.subject, self.loop, self.span) = (log, subject, loop, span)
     }
 
-    /// Reports something, unless too much was reported in the last minute.
+    /// Logs an event, unless there were too many in the last minute.
     func callAsFunction(_ event: String, _ text: String, _ details: [JSONValue.Member] = []) {
         let (isAllowed, isFirst) = lock.withLock {
             let isAllowed = limit.allows(now: Timestamp.now)
@@ -40,7 +40,7 @@ final class LimitedLog: @unchecked Sendable {
         if isFirst { loop.after(span) { [weak self] in self?.reportLeftOut() } }
     }
 
-    /// Reports how many lines were left out since this was said last.
+    /// Logs how many lines were left out since the last such report.
     func reportLeftOut() {
         let count = lock.withLock {
             defer { leftOut = 0 }

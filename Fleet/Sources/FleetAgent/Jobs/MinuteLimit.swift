@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits how many events strangers can cause in a minute.
+/// Limits how many events anyone can cause per minute.
 struct MinuteLimit: Sendable {
-    /// In milliseconds.
+    /// A minute in milliseconds.
     static let minute: Int64 = 60_000
 
-    /// The most events.
+    /// The maximum number of events per minute.
     let most: Int
     private var times: [Int64] = []
 
     init(_ most: Int) { self.most = most }
 
-    /// Returns whether one more is stored.
+    /// Returns whether another event is allowed, and counts it.
     ///
-    /// - Parameter now: the time in milliseconds.
+    /// - Parameter now: the current time in milliseconds.
     mutating func allows(now: Int64) -> Bool {
         times.removeAll { now - $0 >= Self.minute || $0 > now }
         guard times.count < most else { return false }

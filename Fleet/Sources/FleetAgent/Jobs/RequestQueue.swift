@@ -2,15 +2,15 @@
 import FleetMQTT
 import Foundation
 
-/// What others ask of an agent over the broker, in order, and no more than it can take.
+/// A bounded, ordered queue of the requests an agent receives from the broker.
 ///
-/// Whoever may publish can send faster than jobs are done. What is too much is dropped before it is looked at.
+/// Clients may send requests faster than the agent can handle them. Excess requests are dropped without being parsed.
 final class RequestQueue: @unchecked Sendable {
-    // Sendable because what changes has a lock.
+    // Sendable because the mutable state is protected by a lock.
 
     private static let mostMessages = 500
     private static let mostBytes = 4 << 20
-    /// How many requests are handled at once after a pause, and in each second later.
+    /// The burst limit, and the sustained rate in requests per second.
     private static let burst = 500.0
     private static let rate = 10.0
 
@@ -22,7 +22,7 @@ final class RequestQueue: @unchecked Sendable {
     private var budget = burst
     private var lastRequest = ContinuousClock.now
 
-    /// Adds a message, unless too much waits already.
+    /// Adds a message, unless the queue is full.
     func offer(_ message: MQTTMessage) {
         let isTaken = lock.withLock {
             guard count < Self.mostMessages, count == 0 || bytes + message.payload.count <= Self.mostBytes else {
@@ -36,12 +36,12 @@ final class RequestQueue: @unchecked Sendable {
         if isTaken { mailbox.send(message) }
     }
 
-    /// Returns the messages that have come, and waits until there is one; nil after the end.
+    /// Waits for messages, and returns all that have arrived; nil after the queue is closed.
     nonisolated(nonsending) func next() async -> [MQTTMessage]? { await mailbox.next() }
 
-    /// Notes that a message was handled.
+    /// Marks a message as handled.
     ///
-    /// - Returns: how many were dropped since the last call, and how long to wait with the next one.
+    /// - Returns: how many messages were dropped since the last call, and how long to wait before the next one.
     func finish(_ message: MQTTMessage) -> (dropped: Int, pause: Duration) {
         lock.withLock {
             count -= 1

@@ -2,16 +2,16 @@
 import FleetMQTT
 package import FleetModel
 
-/// The passwords that a node has in files, so that they are never sent.
+/// Passwords stored in files on the node, so that they are never sent over the network.
 package struct SecretsFolder: Sendable {
     private let path: String?
 
-    /// - Parameter path: the folder; nil for none.
+    /// - Parameter path: the folder; nil if none is configured.
     package init(_ path: String?) { self.path = path }
 
     /// Reads a secret.
     ///
-    /// - Throws: ``JobRefusal`` with `noSecret`.
+    /// - Throws: ``JobRefusal`` with `noSecret` if there is no valid secret with this name.
     package func secret(_ name: FleetName) throws(JobRefusal) -> TagSecret {
         guard let path else {
             throw JobRefusal(.noSecret, "This node has no secrets. Set jobs.secrets_folder in its configuration.")

@@ -2,7 +2,7 @@
 import FleetModel
 import TagProtocols
 
-/// Jobs that change who can write a tag.
+/// Jobs that restrict writing to a tag.
 extension TagWork {
     func lock(_ tag: any ForumTag, _ state: inout JobOutcome.TagState) async throws(Failure) {
         let detection = try await asking { () throws(TagError) in try await tag.detectNDEF() }
@@ -14,9 +14,9 @@ extension TagWork {
         try await lock(tag, &state, orElse: .unchanged)
     }
 
-    /// Locks a tag.
+    /// Makes a tag read-only.
     ///
-    /// - Parameter refused: the state of a tag that refuses it.
+    /// - Parameter refused: the tag state to report if the tag refuses locking.
     func lock(
         _ tag: any ForumTag,
         _ state: inout JobOutcome.TagState,

@@ -3,19 +3,19 @@ import FleetModel
 import NFCSessions
 import TagProtocols
 
-/// Does a job with a tag.
+/// Performs a job with a tag.
 ///
-/// Doing it once more with the same tag changes nothing: what is there already is not written again.
+/// Safe to repeat with the same tag: what was already written is not written again.
 struct TagWork {
     let order: WorkOrder
     let node: FleetName
-    /// Finds a secret of the node.
+    /// Looks up a secret by name.
     let secret: (FleetName) throws(JobRefusal) -> TagSecret
 
     struct Failure: Error {
         var code: JobRefusal.Code
         var reason: String
-        /// Whether the tag was lost.
+        /// Whether the failure means that the tag was lost.
         var isLoss = false
 
         init(_ error: TagError) {
@@ -27,7 +27,7 @@ struct TagWork {
         init(_ refusal: JobRefusal) { (code, reason) = (refusal.code, refusal.reason) }
     }
 
-    /// Does the job.
+    /// Performs the job, and returns its result.
     func perform(on tag: WatchedTag) async -> WorkResult {
         var state = JobOutcome.TagState.unchanged
         var outcome = JobOutcome(.done, job: order.job.id, kind: order.job.work.name)
@@ -38,7 +38,7 @@ struct TagWork {
             try await perform(on: tag, &state)
         } catch {
             if error.isLoss {
-                // An earlier try may have got further than this one.
+                // If this attempt changed nothing, report the state an earlier attempt left.
                 return .lost(order.isResumed && state == .unchanged ? order.beginning.tagState : state)
             }
             outcome.result = .refused
@@ -99,7 +99,7 @@ struct TagWork {
             state = .written
         } catch {
             switch error.code {
-            // Found before anything was written.
+            // These errors occur before anything is written.
             case .readOnly, .messageTooLong, .keyNeeded, .unsupported: state = .unchanged
             case .tagLost, .cancelled, .readerUnavailable: break
             default: state = await Self.state(of: tag, new: message, old: old)
@@ -108,7 +108,7 @@ struct TagWork {
         }
     }
 
-    /// Looks at what a refused write has left.
+    /// Reads the tag to find out what a failed write has left.
     private static func state(of tag: any ForumTag, new: [UInt8], old: [UInt8]?) async -> JobOutcome.TagState {
         tag.forgetMemory()
         guard let message = try? await tag.readNDEF() else { return .uncertain }

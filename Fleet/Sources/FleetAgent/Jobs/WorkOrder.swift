@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import FleetModel
 
-/// A job that is to be done with the tag that is there.
+/// A job to perform with the tag on the reader.
 struct WorkOrder: Sendable {
     var job: Job
-    /// What the job has begun with. It is in the journal before the work begins.
+    /// The tag and serial number assigned to the job. Journaled before the work begins.
     var beginning: JobBoard.Beginning
-    /// Whether the work had begun before, and may be done already.
+    /// Whether the job was started before, so some of its work may be done.
     var isResumed: Bool
 }
 
-/// How the work with a tag went.
+/// The result of working with a tag.
 enum WorkResult: Sendable {
     /// The job has ended.
     case ended(JobOutcome)
-    /// The tag was lost, and was left like this.
+    /// The tag was lost in this state.
     case lost(JobOutcome.TagState)
 }

@@ -4,9 +4,9 @@ import FleetModel
 import FleetSpool
 import TagProtocols
 
-/// What the readers of an agent report.
+/// Handling what the readers report.
 extension Agent {
-    /// Uses a reader from now on.
+    /// Starts using a reader.
     package func add(_ reader: StationReader) async {
         guard stations[reader.name] == nil, !isStopping else { return }
         states[reader.name] = ReaderState(reader)
@@ -14,9 +14,9 @@ extension Agent {
         guard stations[reader.name] == nil, !isStopping else { return }
         let handler = StationHandler(self, reader, removalDelay: settings.removalDelay, jobs: jobs)
         let station = ReaderStation(reader, handler: handler)
-        // Here, so that a stop that comes next stops it too.
+        // Started before it is stored, so that a following stop also stops the station.
         station.start()
-        stations[reader.name] = (station, place.begin { _ in await station.run() })
+        stations[reader.name] = (station, loopActor.begin { _ in await station.run() })
         log("reader", "The reader \(reader.name) is \(reader.reader).", [.init("reader", .string(reader.name.text))])
         guard outbox.isConnected else { return }
         await announce(reader.name)
@@ -32,7 +32,7 @@ extension Agent {
         publishInfo()
     }
 
-    /// Notes which tags lie on a reader.
+    /// Records which tags are on a reader.
     func note(_ reader: FleetName, tags: JSONValue) {
         guard self.tags[reader] != tags else { return }
         self.tags[reader] = tags
@@ -51,7 +51,7 @@ extension Agent {
         return FleetEvent(.tag, time: Timestamp.now, subject: names.subject, members: members)
     }
 
-    /// Stores events of a reader. Returns the identifier of the last one; nil when it could not be stored.
+    /// Stores a reader's events. Returns the ID of the last event; nil if it could not be stored.
     func store(_ events: [FleetEvent], of reader: FleetName) async -> String? {
         let places = takeAcknowledged()
         do throws(SpoolError) {

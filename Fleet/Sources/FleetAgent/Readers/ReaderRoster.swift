@@ -4,7 +4,7 @@ import NFCReaders
 import NFCSessions
 import TagLink
 
-/// Finds the readers of a configuration, also those that are plugged in later, and gives each to the agent.
+/// Finds the configured readers, including those plugged in later, and adds each to the agent.
 package actor ReaderRoster {
     private let agent: Agent
     private let configuration: AgentConfiguration
@@ -12,7 +12,7 @@ package actor ReaderRoster {
     private var names: [String: FleetName] = [:]
     private var observations: [PresenceObservation] = []
     private var watching: Task<Void, Never>?
-    /// Why there is no reader, as it was logged last.
+    /// The last logged reason why there is no reader.
     private var absence: String?
 
     package init(_ agent: Agent, _ configuration: AgentConfiguration, log: AgentLog) {
@@ -21,13 +21,13 @@ package actor ReaderRoster {
         self.log = log
     }
 
-    /// Why a reader of a configuration can never be used, as a sentence that says what to do; nil when all can.
+    /// Returns why a configured reader can never be used, and what to do about it; nil if all readers are usable.
     package static func problem(_ configuration: AgentConfiguration) -> String? {
         guard !configuration.readers.isEmpty || !configuration.namedReaders.isEmpty else {
             return "There is no reader. Name one in readers, or in [[reader]]."
         }
         let readers = configuration.readers.filter { $0 != "all" } + configuration.namedReaders.map(\.reader)
-        // It is whichever reader comes first, which "all" finds too.
+        // "pcsc" means the first PC/SC reader found. "all" finds that reader too.
         guard !configuration.readers.contains("all") || !readers.contains("pcsc") else {
             return """
                 The reader pcsc would be used twice, because readers has "all", as it has by default. Write the whole name of \
@@ -38,7 +38,7 @@ package actor ReaderRoster {
             .first
     }
 
-    /// Adds the readers that are named, and those that are plugged in. Others are added when they are plugged in.
+    /// Adds the named readers and those already plugged in. Other readers are added when they are plugged in.
     package func start() async {
         for named in configuration.namedReaders { await add(named.reader, as: named.name) }
         for reader in configuration.readers where reader != "all" { await add(reader, as: nil) }
@@ -48,7 +48,7 @@ package actor ReaderRoster {
         }
     }
 
-    /// Looks for no more readers.
+    /// Stops looking for readers.
     package func stop() {
         observations = []
         watching?.cancel()
@@ -67,9 +67,9 @@ package actor ReaderRoster {
         }
     }
 
-    /// Logs once why no reader is there. That is no error, because one may be plugged in later.
+    /// Logs once why there is no reader. This is not an error, because a reader may be plugged in later.
     private func noteAbsence(isEmpty: Bool) {
-        // A reader that was there says itself why it is gone.
+        // A reader that existed before reports its own absence.
         guard isEmpty, !names.keys.contains(where: { $0.hasPrefix("pcsc") }) else {
             absence = nil
             return
@@ -81,7 +81,7 @@ package actor ReaderRoster {
     }
 
     private func addListed(_ reader: String) async {
-        // A reader that was named, also by a part of its name, has its station already.
+        // A configured reader, even if named only in part, already has a station.
         let named = (configuration.namedReaders.map(\.reader) + configuration.readers).filter { $0.hasPrefix("pcsc:") }
         let isNamed = named.contains { reader.dropFirst(5).lowercased().contains($0.dropFirst(5).lowercased()) }
         if !isNamed { await add(reader, as: nil) }
@@ -99,7 +99,7 @@ package actor ReaderRoster {
         await agent.add(StationReader(name: name, reader: reader, environment: environment))
     }
 
-    /// A name that no other reader has, made from the reader's own.
+    /// Returns an unused name derived from the reader's own name.
     private func freeName(for reader: String) -> FleetName {
         let own = reader.hasPrefix("pcsc:") ? String(reader.dropFirst(5)) : reader
         let base = FleetName(slugOf: own)

@@ -5,25 +5,24 @@ import NFCSessions
 import TagLink
 import TagProtocols
 
-/// One reader: watches it, reads the tags that come, does the jobs for them, and notices when they leave.
+/// Manages one reader: watches it, reads arriving tags, performs jobs, and notices when tags leave.
 ///
-/// What happens is handled in its order by one task, so that the events of a reader are stored in the order in which they
-/// happened.
+/// A single task handles all events in order, so that a reader's events are stored in the order in which they happened.
 final class ReaderStation: Sendable {
-    /// What has happened at the reader.
+    /// An event at the reader.
     enum Happening: Sendable {
         case available
         case unavailable(reason: String)
         case near([[UInt8]])
-        /// A tag answers. The reply says whether it was near all the time.
+        /// A tag responds. `reply` receives whether the tag has been near the whole time.
         case seen([UInt8], reply: @Sendable (Bool) -> Void)
-        /// A tag has come and was read. The reply has what to do with it.
+        /// A new tag was read. `reply` receives the job for this tag, if any.
         case arrived(TagReport, reply: @Sendable (WorkOrder?) -> Void)
         /// A tag can't be read.
         case unreadable([UInt8], TagError)
-        /// Tags may have been away for long enough.
+        /// It is time to check for tags that have left.
         case sweep
-        /// The agent ends.
+        /// The agent is stopping.
         case end
     }
 
@@ -32,7 +31,7 @@ final class ReaderStation: Sendable {
     private let watcher: TagWatcher?
     private let handler: StationHandler
 
-    /// Creates a station. ``start()`` begins to look for tags.
+    /// Creates a station. ``start()`` begins polling for tags.
     init(_ reader: StationReader, handler: StationHandler) {
         self.reader = reader
         self.handler = handler
@@ -53,7 +52,7 @@ final class ReaderStation: Sendable {
         }
     }
 
-    /// Begins to look for tags. ``run()`` handles what happens.
+    /// Starts polling for tags. ``run()`` handles the events.
     func start() {
         if let watcher {
             watcher.start()
@@ -62,7 +61,7 @@ final class ReaderStation: Sendable {
         }
     }
 
-    /// Handles what happens, until ``stop()``.
+    /// Handles events until ``stop()``.
     func run() async {
         var log = StationLog(delay: handler.removalDelay)
         while let next = await happenings.next() {
@@ -74,7 +73,7 @@ final class ReaderStation: Sendable {
         }
     }
 
-    /// Stops to look for tags, and ends ``run()``.
+    /// Stops polling for tags, and ends ``run()``.
     func stop() async {
         await watcher?.stop()
         happenings.send(.end)

@@ -2,7 +2,7 @@
 import FleetModel
 import NFCSessions
 
-/// What a station asks of its agent. The agent is not kept alive.
+/// A station's interface to its agent. Does not keep the agent alive.
 struct StationHandler: Sendable {
     let reader: FleetName
     let removalDelay: Duration
@@ -20,7 +20,7 @@ struct StationHandler: Sendable {
 
     var now: Duration { clock.now }
 
-    /// Stores events. Returns the identifier of the last one; nil when nothing could be stored.
+    /// Stores events. Returns the ID of the last event; nil if it could not be stored.
     func store(_ events: [FleetEvent]) async -> String? { await agent?.store(events, of: reader) }
 
     /// Reports whether the reader works.
@@ -28,12 +28,12 @@ struct StationHandler: Sendable {
         await agent?.note(reader, isAvailable: isAvailable, reason: reason)
     }
 
-    /// Notes which tags lie on the reader.
+    /// Records which tags are on the reader.
     func note(tags: JSONValue) async { await agent?.note(reader, tags: tags) }
 
-    /// The event of a tag that came.
+    /// Returns the event for a tag that has arrived.
     func event(of report: TagReport) async -> FleetEvent? { await agent?.event(of: report, at: reader) }
 
-    /// How a tag is named in events.
+    /// Returns a tag's names in events.
     func names(of identifier: [UInt8]) -> TagNaming.Names? { agent?.naming.names(of: identifier) }
 }

@@ -2,21 +2,21 @@
 import FleetModel
 import TagProtocols
 
-/// Makes events of what happens at a reader.
+/// Creates the events for what happens at a reader.
 struct StationLog {
     private var stays: TagStays
     private var isAvailable: Bool?
-    /// The tags that are near and can't be read, whose failures were reported.
+    /// Nearby tags that can't be read and whose errors have been reported.
     private var unreadable: Set<[UInt8]> = []
     private var isSweepDue = false
-    /// How the tags that lie on the reader were named when they came.
+    /// The arrival events of the tags on the reader.
     private var arrivals: [[UInt8]: FleetEvent] = [:]
 
     init(delay: Duration) { stays = TagStays(delay: delay) }
 
-    /// Handles what has happened.
+    /// Handles one event at the reader.
     ///
-    /// - Parameter schedule: has a sweep come after a delay.
+    /// - Parameter schedule: schedules a sweep after a delay.
     mutating func take(
         _ happening: ReaderStation.Happening,
         _ handler: StationHandler,
@@ -72,7 +72,7 @@ struct StationLog {
         schedule(max(limit - now, .milliseconds(1)))
     }
 
-    /// The tags that lie on the reader, in the order in which they came.
+    /// The tags on the reader, in order of arrival.
     private var tags: JSONValue {
         let names: Set = ["uid", "uid_hash", "tag_id", "allowed"]
         return .array(
@@ -96,7 +96,7 @@ struct StationLog {
         let removals = departures.map { departure in
             let names = handler.names(of: departure.identifier)
             let arrival = arrivals.removeValue(forKey: departure.identifier)
-            // The id of a link on the tag is known from its arrival.
+            // An ID from a link on the tag is known only from the arrival event.
             var members = (names?.members ?? []).map { member in
                 arrival?.members.first { $0.name == member.name } ?? member
             }

@@ -5,13 +5,13 @@ package import NFCSessions
 
 /// A reader that an agent uses.
 package struct StationReader: Sendable {
-    /// The name in topics.
+    /// The reader's name in topics.
     package var name: FleetName
-    /// The reader, as `NFC_READER` names it.
+    /// The reader as named in `NFC_READER`.
     package var reader: String
     /// The reader and the clock.
     package var environment: NFCEnvironment
-    /// The thread that works with the reader; nil for the reader's own. For a reader in memory, which never waits.
+    /// The event loop for a virtual reader, which never blocks; nil creates a separate thread.
     package var place: LoopActor?
 
     package init(
@@ -26,10 +26,10 @@ package struct StationReader: Sendable {
         self.place = place
     }
 
-    /// What the reader's name begins with, such as `pcsc`.
+    /// The part of the reader's name before the colon, such as `pcsc`.
     package var kind: String { String(reader.prefix { $0 != ":" }) }
 
-    /// How people call the kind.
+    /// The display name of the reader's kind.
     package var model: String {
         switch kind {
         case "pcsc": "PC/SC"

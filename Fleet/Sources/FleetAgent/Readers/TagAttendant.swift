@@ -4,12 +4,12 @@ import FleetModel
 import NFCSessions
 import TagProtocols
 
-/// Works with one tag while the reader has it: reads it, and does the job that waits for it.
+/// Handles one tag while the reader is connected to it: reads the tag, and performs the job waiting for it.
 struct TagAttendant {
     let happenings: Mailbox<ReaderStation.Happening>
     let handler: StationHandler
 
-    /// - Throws: ``TagError`` when the tag was lost or can't be read now; then it is tried again while the tag is near.
+    /// - Throws: ``TagError`` if the tag was lost or can't be read now. The tag is then retried while it is near.
     func attend(_ tag: WatchedTag) async throws(TagError) {
         let identifier = tag.target.identifier
         let wasNear = await withCheckedContinuation { continuation in
@@ -17,7 +17,7 @@ struct TagAttendant {
             if !isSent { continuation.resume(returning: false) }
         }
         if wasNear {
-            // A tag that was lost in the middle of its job is back.
+            // A tag that was lost during its job has returned.
             guard let order = await handler.jobs.resume(identifier, at: handler.reader) else { return }
             return try await handler.jobs.work(order, with: tag)
         }
@@ -41,7 +41,7 @@ struct TagAttendant {
                 survey: survey
             )
         } catch {
-            // A tag that was only swiped is no failure.
+            // A tag that was only swiped past is not an error.
             if ![.tagLost, .cancelled, .readerUnavailable].contains(error.code) {
                 happenings.send(.unreadable(identifier, error))
             }

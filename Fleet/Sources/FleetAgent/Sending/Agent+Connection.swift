@@ -3,7 +3,7 @@ import FleetMQTT
 import FleetModel
 import FleetSpool
 
-/// What the connection of an agent reports.
+/// Handling what the broker connection reports.
 extension Agent {
     func publish(_ topic: String, _ payload: [UInt8], isRetained: Bool) {
         connection.publish(topic, payload, isRetained: isRetained)
@@ -11,7 +11,7 @@ extension Agent {
 
     func publish(_ messages: [(topic: String, payload: [UInt8], number: UInt64)]) { connection.publish(messages) }
 
-    /// Handles what the connection reports.
+    /// Handles a connection event.
     func take(_ event: MQTTEvent) async {
         switch event {
         case .connected:
@@ -24,21 +24,21 @@ extension Agent {
             wantPump()
         case .disconnected(let failure):
             outbox.disconnect()
-            (replayed, clearing) = ([:], [:])
+            (replayedEvents, topicsBeingCleared) = ([:], [:])
             let isTaken = failure.code == .taken
             let reason = isTaken ? "Another agent uses the name \(node). Give each node its own." : failure.reason
             log("disconnected", reason, [.init("code", .string(failure.code.rawValue))])
         case .acknowledged(let numbers):
-            if !replayed.isEmpty { for number in numbers { replayed[Int64(number)] = nil } }
-            if !clearing.isEmpty { await noteCleared(numbers) }
+            if !replayedEvents.isEmpty { for number in numbers { replayedEvents[Int64(number)] = nil } }
+            if !topicsBeingCleared.isEmpty { await noteCleared(numbers) }
             await acknowledge(numbers)
         case .dropped(let number, let reason):
-            // One that is sent once more is not in the way of the others.
-            let isReplayed = number.flatMap { replayed.removeValue(forKey: Int64($0)) } != nil
-            let isClearing = number.flatMap { clearing.removeValue(forKey: $0) } != nil
+            // A rejected replay or clearing does not block other events.
+            let isReplayed = number.flatMap { replayedEvents.removeValue(forKey: Int64($0)) } != nil
+            let isClearing = number.flatMap { topicsBeingCleared.removeValue(forKey: $0) } != nil
             refuse(isReplayed || isClearing ? nil : number.map { Int64($0) }, reason)
         case .oversized(let number): await shorten(number.map { Int64($0) })
-        // These wait in the queue of requests.
+        // Messages are handled by the request queue instead.
         case .message: break
         case .subscribed(let refused):
             guard !refused.isEmpty else { return }
@@ -50,11 +50,11 @@ extension Agent {
         [settings.topics.job(node), settings.topics.replay(node)] + (discovery.map { [$0.birthTopic] } ?? [])
     }
 
-    /// Handles what somebody has sent to this node.
+    /// Handles a message sent to this node.
     func take(_ message: MQTTMessage) async {
         switch message.topic {
         case settings.topics.job(node):
-            // A retained job would come again after each connection.
+            // A retained job would arrive again with each connection.
             if !message.isRetained { await jobs.take(message.payload) }
         case settings.topics.replay(node):
             if !message.isRetained { await replay(message.payload) }

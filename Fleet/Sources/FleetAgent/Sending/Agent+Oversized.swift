@@ -3,20 +3,20 @@ import FleetMQTT
 import FleetModel
 import FleetSpool
 
-/// What becomes of events that are larger than the broker takes.
+/// Handling events that exceed the broker's size limit.
 extension Agent {
-    /// Sends an event again without the content of its message. What is too large even so is given up, since all events
-    /// after it would wait for it forever.
+    /// Resends an event without its message content. If the event is still too large, gives it up: otherwise it would
+    /// block all later events forever.
     func shorten(_ number: Int64?) async {
         guard let number else { return log("too-large", "The broker takes no message as large as one of this node.") }
-        if let place = replayed.removeValue(forKey: number) { return await shortenReplayed(number, place) }
+        if let place = replayedEvents.removeValue(forKey: number) { return await shortenReplayed(number, place) }
         guard let place = outbox.inFlight[number] else { return }
         let name = "Event \(place.sequence) of \(place.reader)"
         let range = place.sequence...place.sequence
         guard let events = try? await spool.events(of: place.reader, in: range, limit: 1) else {
             return log("spool", "\(name) is too large for the broker, and could not be read. It is sent again later.")
         }
-        // The connection may have been lost meanwhile. Then the event is sent from the beginning.
+        // The connection may have been lost during the read. Then all pending events are sent again anyway.
         guard outbox.inFlight[number] == place else { return }
         guard let shortened = events.first.flatMap({ CloudEvent.shortened($0.payload) }), outbox.shorten(number) else {
             let advice = "The broker takes no message as large as this; allow it larger ones."
@@ -32,16 +32,16 @@ extension Agent {
         publish([(settings.topics.event(node, place.reader), payload, UInt64(number))])
     }
 
-    /// Publishes an event once more, which has come before, as somebody has asked for it.
+    /// Publishes an earlier event again, on request.
     func publishAgain(_ event: StoredEvent) {
         let number = event.number | Self.replayMark
-        replayed[number] = event.place
-        let shortened = oversized.contains(event.number) ? CloudEvent.shortened(event.payload) : nil
+        replayedEvents[number] = event.place
+        let shortened = oversizedEvents.contains(event.number) ? CloudEvent.shortened(event.payload) : nil
         let payload = CloudEvent.late(shortened ?? event.payload)
         publish([(settings.topics.event(node, event.reader), payload, UInt64(number))])
     }
 
-    /// Sends an event that somebody has asked for without the content of its message.
+    /// Resends a requested event without its message content.
     private func shortenReplayed(_ number: Int64, _ place: StoredEvent.Place) async {
         let range = place.sequence...place.sequence
         guard let event = try? await spool.events(of: place.reader, in: range, limit: 1).first,
@@ -49,17 +49,17 @@ extension Agent {
         else {
             return requestLog("too-large", "The broker takes no message as large as one that was asked for.")
         }
-        // The broker may end the connection now. Then it is asked for again.
+        // If the broker closes the connection now, the client has to request the event again.
         noteOversized(number ^ Self.replayMark)
         publish(settings.topics.event(node, place.reader), CloudEvent.late(shortened), isRetained: false)
     }
 
     private func noteOversized(_ number: Int64) {
-        if oversized.count >= Self.mostOversized { oversized = [] }
-        oversized.insert(number)
+        if oversizedEvents.count >= Self.mostOversized { oversizedEvents = [] }
+        oversizedEvents.insert(number)
     }
 
-    /// What is added to the number of an event that is sent once more.
+    /// A bit added to the number of a resent event.
     private static let replayMark: Int64 = 1 << 62
     private static let mostOversized = 10_000
 }

@@ -2,14 +2,14 @@
 import FleetModel
 import FleetSpool
 
-/// What is done when the spool has no room, and when it has room again.
+/// Handling a full spool, and its recovery.
 extension Agent {
-    /// How often it is looked whether there is room again, besides after acknowledgements.
+    /// How often to check for free space, in addition to checking after acknowledgements.
     private static let roomDelay = Duration.seconds(10)
 
-    /// Logs when the spool is full, and when it has room again.
+    /// Logs when the spool becomes full, and when it has space again.
     ///
-    /// - Parameter shortage: why events were dropped just now; nil when there is room.
+    /// - Parameter shortage: why events were just dropped; nil if there is space.
     func noteRoom(_ shortage: SpoolShortage?) {
         guard shortage != self.shortage else { return }
         self.shortage = shortage
@@ -22,16 +22,16 @@ extension Agent {
         if shortage != nil { lookForRoomLater() }
     }
 
-    /// How many events without a place on the disk are kept in memory.
+    /// The maximum number of events kept in memory because the disk is full.
     private static let mostUnstored = 100
 
-    /// Keeps the events for which the disk had no room until they were acknowledged.
+    /// Keeps events that did not fit on the disk until they are acknowledged.
     func keepUnstored(_ events: some Sequence<StoredEvent>) async {
-        unstored += events.filter { !$0.isStored }
-        let excess = unstored.count - Self.mostUnstored
+        unstoredEvents += events.filter { !$0.isStored }
+        let excess = unstoredEvents.count - Self.mostUnstored
         guard excess > 0 else { return }
-        let lost = unstored.prefix(excess).map(\.place)
-        unstored.removeFirst(excess)
+        let lost = unstoredEvents.prefix(excess).map(\.place)
+        unstoredEvents.removeFirst(excess)
         noteRoom(.disk)
         do throws(SpoolError) {
             try await spool.drop(lost)
@@ -40,15 +40,15 @@ extension Agent {
         }
     }
 
-    /// Stores the events that wait in memory, if there is room for them now.
+    /// Stores the events waiting in memory, if there is space.
     func storeUnstored() async {
-        let events = unstored
+        let events = unstoredEvents
         guard !events.isEmpty, let left = try? await spool.store(events) else { return }
         let stored = Set(events.map(\.number)).subtracting(left.map(\.number))
-        unstored.removeAll { stored.contains($0.number) }
+        unstoredEvents.removeAll { stored.contains($0.number) }
     }
 
-    /// Sends events that report what was dropped, if there is room for them now.
+    /// Sends events that report dropped events, if there is space.
     func announceDropped() async {
         await storeUnstored()
         do throws(SpoolError) {

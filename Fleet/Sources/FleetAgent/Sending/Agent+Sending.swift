@@ -3,22 +3,22 @@ import FleetMQTT
 import FleetModel
 import FleetSpool
 
-/// How events get from the spool to the broker.
+/// Sending events from the spool to the broker.
 extension Agent {
-    /// How long acknowledgements are collected until they are stored. If the agent is killed meanwhile, these events are
-    /// sent once more.
+    /// How long to collect acknowledgements before storing them. If the agent is killed before that, these events are
+    /// sent again.
     private static let flushDelay = Duration.seconds(2)
     private static let positionDelay = Duration.seconds(3)
     private static let longestPositionDelay = Duration.seconds(30)
 
-    /// Sends what waits, without waiting for it.
+    /// Starts sending pending events, without waiting for them.
     func wantPump() {
         isPumpWanted = true
         guard !isPumping else { return }
-        place.begin { _ in await self.pump() }
+        loopActor.begin { _ in await self.pump() }
     }
 
-    /// Sends events in their order, as many as the window takes.
+    /// Sends pending events in order, as many as the window allows.
     func pump() async {
         isPumpWanted = true
         guard !isPumping else { return }
@@ -32,26 +32,26 @@ extension Agent {
                     later(Self.retryDelay) { await $0.wantPump() }
                     break
                 }
-                let others = unstored.filter { $0.number > from }
+                let others = unstoredEvents.filter { $0.number > from }
                 let waiting = (stored + others).sorted { $0.number < $1.number }.prefix(outbox.room)
                 guard !waiting.isEmpty else {
                     mayHaveMore = false
                     break
                 }
-                // The connection may have been lost and made again meanwhile.
+                // The connection may have been lost and re-established during the read.
                 guard outbox.isConnected, outbox.lastSent == from else { continue }
                 send(waiting)
             }
         }
     }
 
-    /// Sends events that were just stored; without looking into the spool where everything before them was sent.
+    /// Sends events that were just stored. If everything before them was sent, skips reading the spool.
     func sendOrPump(_ stored: StoredEvents) {
         guard !isPumping, outbox.room >= stored.events.count, outbox.isNext(stored) else { return wantPump() }
         send(stored.events)
     }
 
-    /// How old an event may be when it is sent without being late.
+    /// The maximum age of an event that is not marked late.
     private static let latest = Duration.seconds(5)
 
     private func send(_ events: some Sequence<StoredEvent>) {
@@ -70,7 +70,7 @@ extension Agent {
     }
 
     func acknowledge(_ numbers: [UInt64]) async {
-        if !unstored.isEmpty { unstored.removeAll { numbers.contains(UInt64($0.number)) } }
+        if !unstoredEvents.isEmpty { unstoredEvents.removeAll { numbers.contains(UInt64($0.number)) } }
         let places = numbers.compactMap { outbox.acknowledge(Int64($0)) }
         guard !places.isEmpty else { return }
         acknowledged += places
@@ -80,12 +80,12 @@ extension Agent {
         scheduleFlush(after: Self.flushDelay)
     }
 
-    /// How long the agent waits until it tries again what the broker did not take.
+    /// How long to wait before resending messages that the broker rejected.
     private static let refusalDelay = Duration.seconds(30)
-    /// How long the agent waits until it uses a spool again that could not be used.
+    /// How long to wait before retrying a spool operation that failed.
     private static let retryDelay = Duration.seconds(5)
 
-    /// Handles a message that the broker did not take. An event stays in the spool, and so do those after it.
+    /// Handles a message that the broker rejected. A rejected event and all later events stay in the spool.
     func refuse(_ number: Int64?, _ reason: String) {
         guard !outbox.isPaused else { return }
         log("not-allowed", "The broker does not let this node publish (\(reason)). Check its access list for \(node).")
@@ -95,7 +95,7 @@ extension Agent {
     }
 
     private func resume() {
-        // A new connection has begun from the beginning already.
+        // If there is a new connection, sending has already restarted from the beginning.
         guard outbox.isPaused else { return }
         outbox.resume()
         wantPump()
@@ -107,8 +107,8 @@ extension Agent {
         later(delay) { await $0.flush() }
     }
 
-    /// Keeps acknowledgements that could not be stored, for the next transaction. Their events are not sent again over this
-    /// connection, so without them the spool would grow.
+    /// Keeps acknowledgements that could not be stored, for the next transaction. Their events are not sent again over
+    /// this connection, so otherwise the spool would never remove them.
     func keepAcknowledged(_ places: [StoredEvent.Place]) {
         guard !places.isEmpty else { return }
         acknowledged = places + acknowledged
@@ -122,7 +122,7 @@ extension Agent {
         let places = takeAcknowledged()
         guard !places.isEmpty else { return }
         do throws(SpoolError) {
-            // The acknowledgements have made room for what could not be reported.
+            // The acknowledgements may have freed space for pending reports.
             let hasDropped = try await spool.acknowledge(places)
             hasFailedToFlush = false
             if hasDropped || shortage != nil { await announceDropped() }
@@ -132,7 +132,7 @@ extension Agent {
         }
     }
 
-    /// The acknowledgements that are not stored yet, for the next transaction.
+    /// Returns the acknowledgements not yet stored, and clears the list.
     func takeAcknowledged() -> [StoredEvent.Place] {
         defer { acknowledged = [] }
         guard !acknowledged.isEmpty else { return [] }
@@ -140,7 +140,7 @@ extension Agent {
         return acknowledged
     }
 
-    /// Publishes the positions when nothing was acknowledged for a while. Numbers of later events show gaps too.
+    /// Publishes the positions once acknowledgements pause. Until then, event numbers reveal gaps.
     private func schedulePositions() {
         guard !isPositionDue else { return }
         isPositionDue = true
@@ -155,11 +155,11 @@ extension Agent {
         later(Self.positionDelay) { await $0.publishPositionsWhenQuiet() }
     }
 
-    /// Does something after a time. A timer of the loop costs less than a task that sleeps.
+    /// Runs a function after a delay. A loop timer is cheaper than a sleeping task.
     func later(_ delay: Duration, _ body: @escaping @Sendable (Agent) async -> Void) {
-        _ = settings.loop.after(delay) { [weak self, place] in
+        _ = settings.loop.after(delay) { [weak self, loopActor] in
             guard let self else { return }
-            place.begin { _ in await body(self) }
+            loopActor.begin { _ in await body(self) }
         }
     }
 
@@ -169,14 +169,14 @@ extension Agent {
         guard outbox.isConnected, let positions = try? await spool.positions().filter(isShown) else { return }
         await remember(Set(positions.map { settings.topics.position(node, $0.reader) }))
         guard outbox.isConnected else { return }
-        for position in positions where published[position.reader] != position {
-            published[position.reader] = position
+        for position in positions where publishedPositions[position.reader] != position {
+            publishedPositions[position.reader] = position
             let topic = settings.topics.position(node, position.reader)
             publish(topic, position.json(stream: spool.stream).bytes, isRetained: true)
         }
     }
 
-    /// Waits a short time until everything that waits was acknowledged.
+    /// Waits briefly for all pending events to be acknowledged.
     func drain() async {
         for _ in 0..<40 where outbox.isConnected {
             await pump()
@@ -187,10 +187,10 @@ extension Agent {
         await publishPositions()
     }
 
-    /// The most events that are sent again for one request. Meanwhile no other one is taken.
+    /// The maximum number of events resent for one request. Other requests are refused meanwhile.
     private static let mostReplayed = 10_000
 
-    /// Sends events again that somebody has asked for.
+    /// Resends events on request.
     func replay(_ payload: [UInt8]) async {
         guard let request = try? JSONValue(parsing: payload),
             let reader = request["reader"]?.text.flatMap(FleetName.init),
@@ -199,7 +199,7 @@ extension Agent {
         else {
             return requestLog("replay-refused", "Events were asked for in a way that is not understood.")
         }
-        guard replayed.count < Self.mostReplayed else {
+        guard replayedEvents.count < Self.mostReplayed else {
             return requestLog("replay-refused", "Events were asked for while others are still on their way.")
         }
         let range = Int64(from)...Int64(to)

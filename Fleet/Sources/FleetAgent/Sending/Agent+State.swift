@@ -3,7 +3,7 @@ import FleetMQTT
 import FleetModel
 import FleetSpool
 
-/// What a retained state says.
+/// The payloads of retained state messages.
 enum AgentState {
     static let online = Array("online".utf8)
     static let offline = Array("offline".utf8)
@@ -11,7 +11,7 @@ enum AgentState {
     static func bytes(_ isOnline: Bool) -> [UInt8] { isOnline ? online : offline }
 }
 
-/// A reader, and whether it works.
+/// A reader and its availability.
 struct ReaderState: Sendable {
     var reader: StationReader
     var isAvailable = false
@@ -19,7 +19,7 @@ struct ReaderState: Sendable {
     init(_ reader: StationReader) { self.reader = reader }
 }
 
-/// What is retained at the broker: state, readers, and Home Assistant's documents.
+/// Messages retained at the broker: state, readers, and Home Assistant discovery documents.
 extension Agent {
     var discovery: HomeAssistantDiscovery? {
         settings.discoveryPrefix.map { prefix in
@@ -27,9 +27,9 @@ extension Agent {
         }
     }
 
-    /// Publishes everything that is retained, after a connection was made.
+    /// Publishes all retained messages after connecting.
     func announceAll() async {
-        published = [:]
+        publishedPositions = [:]
         await remember(topics(of: Set(states.keys)))
         publish(settings.topics.state(node), AgentState.online, isRetained: true)
         publishInfo()
@@ -42,7 +42,7 @@ extension Agent {
         await clearGone()
     }
 
-    /// Publishes what is retained about a new reader.
+    /// Publishes the retained messages for a new reader.
     func announce(_ reader: FleetName) async {
         await remember(topics(of: [reader]))
         guard let state = states[reader] else { return }
@@ -51,16 +51,16 @@ extension Agent {
         publish(discovery?.documents(reader: reader, model: state.reader.model) ?? [])
     }
 
-    /// Publishes the tags that lie on a reader.
+    /// Publishes the tags on a reader.
     func publishTags(of reader: FleetName) {
         guard outbox.isConnected else { return }
         let value: JSONValue = ["tags": tags[reader] ?? []]
         publish(settings.topics.tags(node, reader), value.bytes, isRetained: true)
     }
 
-    // MARK: What is gone
+    // MARK: Clearing retained messages
 
-    /// The topics of what is retained for the node and for readers, without their positions.
+    /// The topics of the messages retained for the node and the given readers, except positions.
     private func topics(of readers: Set<FleetName>) -> Set<String> {
         var topics: Set = [settings.topics.state(node), settings.topics.info(node)]
         topics.formUnion(discovery?.nodeDocuments.map(\.topic) ?? [])
@@ -71,19 +71,19 @@ extension Agent {
         return topics
     }
 
-    /// Notes that the broker keeps messages on these topics from now on, so that they are cleared when they are of no use
-    /// any more, also by a later run. Without room on the disk that is tried again after the next connection.
+    /// Records that the broker will retain messages on these topics, so that this run or a later one can clear them. If
+    /// the disk is full, this is retried after the next connection.
     func remember(_ topics: Set<String>) async {
-        for (number, topic) in clearing where topics.contains(topic) { clearing[number] = nil }
+        for (number, topic) in topicsBeingCleared where topics.contains(topic) { topicsBeingCleared[number] = nil }
         let new = topics.subtracting(retained)
         guard !new.isEmpty, (try? await spool.note(retained: new, true)) != nil else { return }
         retained.formUnion(new)
     }
 
-    /// Clears what is retained for readers that are gone, or as earlier settings had it. A reader that may still be found
-    /// is offline.
+    /// Clears messages retained for removed readers or earlier settings. A reader that may still be found is reported
+    /// as offline.
     func clearGone() async {
-        let isSettled = settings.readerGrace == .zero || ContinuousClock.now - begun >= settings.readerGrace
+        let isSettled = settings.readerGrace == .zero || ContinuousClock.now - startTime >= settings.readerGrace
         guard outbox.isConnected, let positions = try? await spool.positions() else { return }
         var readers = Set(states.keys)
         if !isSettled {
@@ -94,15 +94,15 @@ extension Agent {
             readers.formUnion(missing)
         }
         let kept = positions.filter { isShown($0) }.map { settings.topics.position(node, $0.reader) }
-        let gone = retained.subtracting(topics(of: readers)).subtracting(kept).subtracting(clearing.values)
+        let gone = retained.subtracting(topics(of: readers)).subtracting(kept).subtracting(topicsBeingCleared.values)
         for topic in gone.sorted() {
             lastClearing += 1
-            clearing[lastClearing] = topic
+            topicsBeingCleared[lastClearing] = topic
             connection.publish(topic, [], isRetained: true, number: lastClearing)
         }
     }
 
-    /// The reader of a topic of availability; nil for other topics.
+    /// The reader in an availability topic of this node; nil for other topics.
     private func earlierReader(_ topic: String) -> FleetName? {
         guard let place = settings.topics.place(of: topic), place.node == node, place.leaf == "availability" else {
             return nil
@@ -110,14 +110,14 @@ extension Agent {
         return place.reader
     }
 
-    /// Whether the position of a reader is of use: the reader exists, or its events can be sent again.
+    /// Whether to publish a reader's position: the reader exists, or its events can be resent.
     func isShown(_ position: ReaderPosition) -> Bool {
         position.first != nil || position.reader == .bridge || states[position.reader] != nil
     }
 
-    /// Notes that the broker has cleared topics.
+    /// Records that the broker has cleared topics.
     func noteCleared(_ numbers: [UInt64]) async {
-        let topics = Set(numbers.compactMap { clearing.removeValue(forKey: $0) })
+        let topics = Set(numbers.compactMap { topicsBeingCleared.removeValue(forKey: $0) })
         guard !topics.isEmpty, (try? await spool.note(retained: topics, false)) != nil else { return }
         retained.subtract(topics)
         log("cleared", "\(topics.count) retained messages of what this node no longer has were cleared.")
@@ -125,7 +125,7 @@ extension Agent {
 
     // MARK: Documents
 
-    /// Publishes the documents with which Home Assistant finds the readers.
+    /// Publishes the documents through which Home Assistant discovers the readers.
     func announceToHomeAssistant() {
         guard let discovery else { return }
         publish(discovery.nodeDocuments)

@@ -4,7 +4,7 @@ import Foundation
 
 /// The configuration of an agent.
 package struct AgentConfiguration: Sendable {
-    /// A reader with a name of its own.
+    /// A reader with a configured name.
     package struct NamedReader: Sendable, Hashable {
         package var name: FleetName
         package var reader: String
@@ -15,25 +15,25 @@ package struct AgentConfiguration: Sendable {
         }
     }
 
-    /// An app for the verdict about links.
+    /// An app that may open the links on tags.
     package struct App: Sendable, Hashable {
         package var id: String
         package var domains: [String]
-        /// The paths of the association files, by domain.
+        /// The paths of the association files, keyed by domain.
         package var associationFiles: [String: String]
     }
 
-    /// What goes when the spool is full.
+    /// Which events to drop when the spool is full.
     package enum FullPolicy: String, Sendable, Hashable, CaseIterable {
         case oldest, newest
     }
 
-    /// How much the spool takes.
+    /// The spool's limits.
     package struct SpoolPart: Sendable, Hashable {
-        /// In megabytes.
+        /// The maximum size in megabytes.
         package var limit = 64
         package var policy = FullPolicy.oldest
-        /// How many events are kept after they were acknowledged.
+        /// How many acknowledged events to keep.
         package var keep = 10_000
 
         package init() {}
@@ -41,34 +41,34 @@ package struct AgentConfiguration: Sendable {
 
     package var node: FleetName
     package var broker = BrokerConfiguration()
-    /// The folder of the spool; nil for the default.
+    /// The spool's folder; nil for the default.
     package var stateFolder: String?
-    /// The readers: names as in `NFC_READER`, or `all`.
+    /// The readers, named as in `NFC_READER`, or `all`.
     package var readers = ["all"]
     package var namedReaders: [NamedReader] = []
-    /// The images for the virtual reader.
+    /// The folder with images for the virtual reader.
     package var tags: String?
     package var removalDelay = Duration.milliseconds(300)
     package var spool = SpoolPart()
-    /// How many messages may wait for their acknowledgement at once.
+    /// The maximum number of messages awaiting acknowledgement.
     package var inFlight = 20
     package var hashKeyFile: String?
     package var acceptsJobs = true
     package var secretsFolder: String?
     package var jobKeys: [String: Curve25519.Signing.PublicKey] = [:]
-    /// Home Assistant's discovery prefix; nil for no discovery.
+    /// Home Assistant's discovery prefix; nil turns discovery off.
     package var discoveryPrefix: String? = "homeassistant"
     package var apps: [App] = []
 
-    /// The configuration that holds without a file.
+    /// Creates the default configuration, used if there is no file.
     package init(node: FleetName) { self.node = node }
 
-    /// Parses the file of an agent.
+    /// Parses an agent's configuration file.
     ///
     /// - Parameters:
     ///   - text: the TOML document.
-    ///   - node: the node's name when the file has none.
-    /// - Throws: ``ConfigurationError`` that names the key.
+    ///   - node: the node's name if the file does not set one.
+    /// - Throws: ``ConfigurationError`` that names the invalid key.
     package init(parsing text: String, node: FleetName) throws(ConfigurationError) {
         var table = try ConfigurationTable(toml: text)
         self.init(node: try table.name("node") ?? node)
@@ -91,7 +91,7 @@ package struct AgentConfiguration: Sendable {
         try table.finish()
     }
 
-    /// Checks that the node's name is not the one that has a meaning in topics.
+    /// Checks that the node does not use the name reserved in topics.
     package func checkNode() throws(ConfigurationError) {
         guard node != .bridge else {
             throw ConfigurationError("The name bridge is reserved. Give the node another name.")

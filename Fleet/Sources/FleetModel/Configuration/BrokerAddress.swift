@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a broker is: `mqtts://HOST[:PORT]`, or `mqtt://` without encryption.
+/// A broker's address: `mqtts://HOST[:PORT]`, or `mqtt://` without encryption.
 package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
     package let host: String
     package let port: Int
@@ -16,9 +16,9 @@ package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
     /// Parses an address.
     ///
     /// - Parameters:
-    ///   - text: the address. Without a scheme it is `mqtts`.
-    ///   - allowsPlain: whether an address without encryption may be of another machine.
-    /// - Throws: ``ConfigurationError`` that says what to do.
+    ///   - text: the address. The default scheme is `mqtts`.
+    ///   - allowsPlain: whether unencrypted connections to other machines are allowed.
+    /// - Throws: ``ConfigurationError`` that says what to fix.
     package init(_ text: String, allowsPlain: Bool) throws(ConfigurationError) {
         var rest = text[...]
         var usesTLS = true

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a program reaches the broker.
+/// How to connect to the broker.
 package struct BrokerConfiguration: Sendable, Hashable {
-    /// The broker as it was named.
+    /// The broker's address as configured.
     package var broker = "mqtts://localhost"
-    /// Whether a connection to another machine may be without encryption.
+    /// Whether unencrypted connections to other machines are allowed.
     package var allowsPlain = false
-    /// What topics begin with.
+    /// The topics' root.
     package var topics = FleetTopics.usual
-    /// The file of the authorities; nil for the system's.
+    /// The CA file; nil for the system's certificates.
     package var authorities: String?
     /// The files of the client's certificate and key.
     package var certificate: String?
     package var key: String?
-    /// The user; nil for a default.
+    /// The user name; nil for the default.
     package var user: String?
-    /// The file of the password.
+    /// The path of the password file.
     package var passwordFile: String?
 
     package init() {}
 
-    /// The broker's address.
+    /// Parses the broker's address.
     package func address() throws(ConfigurationError) -> BrokerAddress {
         try BrokerAddress(broker, allowsPlain: allowsPlain)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a configuration can't be used, as a sentence that says what to do.
+/// Explains in a sentence why a configuration is invalid and what to fix.
 package struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     package var reason: String
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import TOMLKit
 
-/// A table of a configuration file, which notices keys that nobody has asked for.
+/// A table of a configuration file. Records which keys are read, so that unreadKeys keys can be reported.
 struct ConfigurationTable {
     private let path: String
     private let members: [JSONValue.Member]
-    private var known: Set<String> = []
+    private var readKeys: Set<String> = []
 
     /// Parses a TOML document.
     init(toml text: String) throws(ConfigurationError) {
@@ -30,7 +30,7 @@ struct ConfigurationTable {
     }
 
     private mutating func value(_ name: String) -> JSONValue? {
-        known.insert(name)
+        readKeys.insert(name)
         return members.first { $0.name == name }?.value
     }
 
@@ -44,7 +44,7 @@ struct ConfigurationTable {
         return text
     }
 
-    /// An absolute path.
+    /// Reads an absolute path.
     mutating func file(_ name: String) throws(ConfigurationError) -> String? {
         guard let text = try string(name) else { return nil }
         guard text.hasPrefix("/"), !text.utf8.contains(0) else { throw fails(name, "an absolute path") }
@@ -73,7 +73,7 @@ struct ConfigurationTable {
         return texts
     }
 
-    /// The texts of a table, by name.
+    /// Reads a table of strings, keyed by name.
     mutating func map(_ name: String) throws(ConfigurationError) -> [String: String] {
         guard let value = value(name) else { return [:] }
         var map: [String: String] = [:]
@@ -90,7 +90,7 @@ struct ConfigurationTable {
         return result
     }
 
-    /// Reads a table; one that is missing is empty.
+    /// Reads a table. A missing table counts as empty.
     mutating func table<Value>(
         _ name: String,
         _ read: (inout ConfigurationTable) throws(ConfigurationError) -> Value
@@ -103,7 +103,7 @@ struct ConfigurationTable {
         return result
     }
 
-    /// Reads a list of tables.
+    /// Reads an array of tables.
     mutating func tables<Value>(
         _ name: String,
         _ read: (inout ConfigurationTable) throws(ConfigurationError) -> Value
@@ -120,9 +120,9 @@ struct ConfigurationTable {
         return results
     }
 
-    /// Fails when there is a key that nobody has asked for.
+    /// Throws if the table contains an unknown key.
     func finish() throws(ConfigurationError) {
-        for member in members where !known.contains(member.name) {
+        for member in members where !readKeys.contains(member.name) {
             throw ConfigurationError("There is no key \(path)\(member.name). Remove it, or check how it is spelled.")
         }
     }

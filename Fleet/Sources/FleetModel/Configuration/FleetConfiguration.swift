@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The configuration of the person's commands.
+/// The configuration of the `nfc-fleet` command.
 package struct FleetConfiguration: Sendable, Hashable {
     package var broker = BrokerConfiguration()
-    /// The name of the key that signs jobs, and the file that has it.
+    /// The name of the key that signs jobs, and the path of the private key file.
     package var signingKey: String?
     package var signingFile: String?
 
     package init() {}
 
-    /// Parses the file.
+    /// Parses a configuration file.
     ///
-    /// - Throws: ``ConfigurationError`` that names the key.
+    /// - Throws: ``ConfigurationError`` that names the invalid key.
     package init(parsing text: String) throws(ConfigurationError) {
         var table = try ConfigurationTable(toml: text)
         try broker.read(&table)

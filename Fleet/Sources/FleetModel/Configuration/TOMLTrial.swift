@@ -2,13 +2,13 @@
 import Foundation
 import TOMLKit
 
-/// Parses a TOML document in a child process first, because the parser ends the process on some that are wrong.
+/// Parses a TOML document in a child process first, because some invalid documents make the parser crash.
 package enum TOMLTrial {
     private static let argument = "--try-toml"
-    /// Less than any thread has that parses the document later.
+    /// Smaller than the stack of any thread that parses the document later.
     private static let stackSize = 256 << 10
 
-    /// Does the work of the child, where this process is one. Call it first of all.
+    /// Does the child's work if this process is the child. Call this first in the program.
     package static func runIfChild() {
         guard CommandLine.arguments.dropFirst().elementsEqual([argument]) else { return }
         let thread = Thread {
@@ -22,9 +22,9 @@ package enum TOMLTrial {
         exit(1)
     }
 
-    /// Checks that a document does not end the process that parses it. What else is wrong the parser says.
+    /// Checks that parsing the document does not crash. Other errors are left to the parser.
     ///
-    /// - Throws: ``ConfigurationError`` when it does.
+    /// - Throws: ``ConfigurationError`` if parsing crashes.
     package static func check(_ bytes: [UInt8]) throws(ConfigurationError) {
         let child = Process()
         child.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -35,7 +35,7 @@ package enum TOMLTrial {
         child.standardError = FileHandle.nullDevice
         do {
             try child.run()
-            // The child may end before it has read everything. The programs ignore the signal of that.
+            // The child may exit before reading everything. The programs ignore the resulting SIGPIPE.
             try? input.fileHandleForWriting.write(contentsOf: Data(bytes))
             try? input.fileHandleForWriting.close()
         } catch {

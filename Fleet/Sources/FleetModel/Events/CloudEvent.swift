@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import TextSafety
 
-/// Events as CloudEvents 1.0 in structured JSON.
+/// Encodes events as CloudEvents 1.0 in structured JSON.
 package enum CloudEvent {
-    /// Returns the event's JSON, with `late` false.
+    /// Returns the event's JSON, with `late` set to false.
     package static func bytes(_ event: FleetEvent, at position: EventPosition) -> [UInt8] {
         var writer = JSONWriter()
         writer.text.reserveCapacity(640)
@@ -30,10 +30,10 @@ package enum CloudEvent {
         return writer.text
     }
 
-    /// Returns an event's JSON with `late` true. Nothing else changes.
+    /// Returns an event's JSON with `late` set to true. Nothing else changes.
     package static func late(_ bytes: [UInt8]) -> [UInt8] {
-        // The members before it are names, digits and times, so its first occurrence is the member.
-        // It is searched for by hand, because after an outage thousands of events are late.
+        // The members before `late` hold names, digits and times, so the first match is the member itself.
+        // A manual search, because it is faster: after an outage, thousands of events are late.
         guard let first = punctual.first else { return bytes }
         var start = bytes.startIndex
         while let index = bytes[start...].firstIndex(of: first), bytes.count - index >= punctual.count {
@@ -46,9 +46,9 @@ package enum CloudEvent {
         return bytes
     }
 
-    /// How long ago an event happened, by this machine's clock.
+    /// Returns an event's age according to this machine's clock.
     package static func age(_ bytes: [UInt8]) -> Duration {
-        // The members before it are names and digits, so its first occurrence is the member.
+        // The members before `time` hold names and digits, so the first match is the member itself.
         guard let name = bytes.firstRange(of: Array(#""time":""#.utf8)), bytes.count >= name.upperBound + 24,
             let time = Timestamp.milliseconds(
                 String(decoding: bytes[name.upperBound..<name.upperBound + 24], as: UTF8.self)
@@ -57,7 +57,7 @@ package enum CloudEvent {
         return .milliseconds(Timestamp.now - time)
     }
 
-    /// Returns an event's JSON with only the size of its tag's message; nil when it has no content of a message.
+    /// Returns an event's JSON with the tag message replaced by its size; nil if there is no message content.
     package static func shortened(_ bytes: [UInt8]) -> [UInt8]? {
         guard case .object(var members)? = try? JSONValue(parsing: bytes),
             let data = members.firstIndex(where: { $0.name == "data" }),
@@ -72,7 +72,7 @@ package enum CloudEvent {
 
     private static let punctual = Array(#","late":false,"#.utf8)
 
-    /// The number as text that sorts like the number.
+    /// Returns a zero-padded number, so that sorting the text sorts the numbers.
     package static func sortable(_ sequence: Int64) -> String {
         let digits = String(sequence)
         return String(repeating: "0", count: max(19 - digits.utf8.count, 0)) + digits

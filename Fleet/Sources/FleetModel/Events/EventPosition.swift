@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where an event stands: its stream, its reader and its number.
+/// Identifies an event by stream, reader and sequence number.
 package struct EventPosition: Sendable, Hashable {
-    /// The name of the spool that gave the number.
+    /// The name of the spool that assigned the number.
     package var stream: String
-    /// The node.
     package var node: FleetName
     /// The reader, or ``FleetName/bridge``.
     package var reader: FleetName
-    /// The number, from 1 on.
+    /// The sequence number, starting at 1.
     package var sequence: Int64
 
     package init(stream: String, node: FleetName, reader: FleetName, sequence: Int64) {
@@ -18,8 +17,8 @@ package struct EventPosition: Sendable, Hashable {
         self.sequence = sequence
     }
 
-    /// The event's identifier, which never changes.
+    /// The event's ID, which never changes.
     package var id: String { "\(stream).\(reader).\(sequence)" }
-    /// The source of the CloudEvent.
+    /// The CloudEvent source.
     package var source: String { "/opencorenfc/\(node)/\(reader)" }
 }

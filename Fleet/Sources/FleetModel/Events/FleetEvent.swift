@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An event before it has its number.
+/// An event that has no sequence number yet.
 package struct FleetEvent: Sendable, Hashable {
-    /// What it reports.
+    /// The kind of event.
     package var kind: EventKind
-    /// When it happened, in milliseconds since 1970.
+    /// When the event happened, in milliseconds since 1970.
     package var time: Int64
     /// The tag's UID or its hash; nil for an event without a tag.
     package var subject: String?
-    /// The members of `data` after node, reader, stream and sequence.
+    /// The members of `data` that follow node, reader, stream and sequence.
     package var members: [JSONValue.Member]
 
     package init(_ kind: EventKind, time: Int64, subject: String? = nil, members: [JSONValue.Member] = []) {
@@ -18,7 +18,7 @@ package struct FleetEvent: Sendable, Hashable {
         self.members = members
     }
 
-    /// Creates an event whose members without a value are left out.
+    /// Creates an event, omitting members whose value is nil.
     package init(_ kind: EventKind, time: Int64, subject: String? = nil, _ members: KeyValuePairs<String, JSONValue?>) {
         self.init(
             kind,

@@ -2,14 +2,14 @@
 package import BackgroundTagReading
 import UniversalLinks
 
-/// Says which app opens the link of a tag.
+/// Determines which app opens a tag's link.
 package struct LinkVerdict: Sendable {
     private let router: LinkRouter
 
     /// - Parameter router: the apps and their association files.
     package init(_ router: LinkRouter) { self.router = router }
 
-    /// Returns the member `link` of an event; nil for a message whose first record is no web link.
+    /// Returns an event's `link` member; nil if the message's first record is not a web link.
     package func json(_ message: [UInt8]) -> JSONValue? {
         guard let uri = MessageJSON.firstURI(message).flatMap(TagURI.init), uri.host != nil else { return nil }
         let answer = router.universalLink(uri)

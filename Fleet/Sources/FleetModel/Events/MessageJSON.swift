@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// A tag's message in an event: its bytes and its records.
+/// Encodes a tag's message for an event: its bytes and its decoded records.
 package enum MessageJSON {
-    /// The largest message whose content is in the event, in bytes.
+    /// The largest message whose content is included in an event, in bytes.
     package static let maximumSize = 8 << 10
 
-    /// Returns the object `message`. The bytes come from a stranger; what can't be decoded is reported as such.
+    /// Returns the `message` object. The bytes are untrusted; decoding errors are reported in the object.
     package static func value(_ bytes: [UInt8]) -> JSONValue {
         guard bytes.count <= maximumSize else { return ["size": .integer(bytes.count)] }
         var members: [JSONValue.Member] = [.init("hex", .string(Hex.text(bytes)))]
@@ -35,7 +35,7 @@ package enum MessageJSON {
         ]
     }
 
-    /// The members for what people put on tags. The rest is in `payload_hex`.
+    /// Returns members for common record types. Other content appears only in `payload_hex`.
     private static func content(_ content: RecordContent) -> [JSONValue.Member] {
         switch content {
         case .uri(let uri):
@@ -59,7 +59,7 @@ package enum MessageJSON {
         }
     }
 
-    /// The URI of the first record, when it is one.
+    /// Returns the first record's URI; nil if the record has none.
     package static func firstURI(_ bytes: [UInt8]) -> String? {
         guard bytes.count <= maximumSize, let record = try? NDEFMessage(decoding: bytes).records.first,
             let content = try? record.content()

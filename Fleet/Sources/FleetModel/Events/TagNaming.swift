@@ -2,17 +2,17 @@
 import Crypto
 import Foundation
 
-/// How tags are named in events: by UID, or by a keyed hash of it.
+/// How events identify tags: by UID, or by a keyed hash of the UID.
 package struct TagNaming: Sendable {
     private let key: SymmetricKey?
 
-    /// Names tags by UID.
+    /// Identifies tags by UID.
     package init() { key = nil }
 
-    /// Names tags by a hash.
+    /// Identifies tags by a hash of their UID.
     ///
     /// - Parameter hashKey: the key, at least 16 bytes.
-    /// - Returns: nil when the key is shorter.
+    /// - Returns: nil if the key is shorter.
     package init?(hashKey: [UInt8]) {
         guard hashKey.count >= 16 else { return nil }
         key = SymmetricKey(data: hashKey)
@@ -21,21 +21,21 @@ package struct TagNaming: Sendable {
     /// Whether UIDs are hashed.
     package var isHashed: Bool { key != nil }
 
-    /// A tag's names.
+    /// The identifiers of a tag.
     package struct Names: Sendable, Hashable {
         /// The UID, or its hash.
         package var subject: String
-        /// The members of `data` that name the tag.
+        /// The members of `data` that identify the tag.
         package var members: [JSONValue.Member]
-        /// What Home Assistant calls the tag.
+        /// Home Assistant's ID for the tag.
         package var tagID: String
     }
 
-    /// Returns the names of a tag.
+    /// Returns the identifiers of a tag.
     ///
     /// - Parameters:
-    ///   - identifier: its UID, PUPI or IDm.
-    ///   - message: its message, which may have a link with an id for Home Assistant.
+    ///   - identifier: the tag's UID, PUPI or IDm.
+    ///   - message: the tag's message, which may contain a link with a Home Assistant ID.
     package func names(of identifier: [UInt8], message: [UInt8]? = nil) -> Names {
         let uid = Hex.text(identifier)
         let linked = message.flatMap(MessageJSON.firstURI).flatMap(HomeAssistantTag.id(in:))

@@ -2,17 +2,16 @@
 package import TagLink
 package import TagProtocols
 
-/// What was read from a tag.
+/// The data read from a tag.
 package struct TagReport: Sendable {
-    /// UID, PUPI or IDm.
+    /// The UID, PUPI or IDm.
     package var identifier: [UInt8]
-    /// The technology.
     package var technology: Technology
-    /// The type of the NFC Forum; nil when there are no procedures for the tag's kind.
+    /// The NFC Forum tag type; nil for unsupported tags.
     package var type: ForumTagType?
-    /// The product, as far as the tag says.
+    /// The product name; nil if the tag can't be identified.
     package var product: String?
-    /// Its NDEF content.
+    /// The NDEF status and content.
     package var survey: NDEFStatusReport
 
     package init(
@@ -29,7 +28,7 @@ package struct TagReport: Sendable {
         self.survey = survey
     }
 
-    /// The members of a `tag` event, after those that identify the tag.
+    /// The members of a `tag` event that follow the tag's identifiers.
     package var members: [JSONValue.Member] {
         var members: [JSONValue.Member] = [.init("technology", .string(technology.name))]
         if let type { members.append(.init("tag_type", .integer(type.rawValue))) }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Times as RFC 3339 in UTC with milliseconds.
+/// Formats and parses times as RFC 3339 in UTC with milliseconds.
 package enum Timestamp {
-    /// The time now, in milliseconds since 1970.
+    /// The current time, in milliseconds since 1970.
     package static var now: Int64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// Returns a time as text, such as `2026-11-24T05:40:12.123Z`. Years have four digits.
+    /// Formats a time, such as `2026-11-24T05:40:12.123Z`. The year has four digits.
     package static func text(_ milliseconds: Int64) -> String {
         let day = floorDivision(milliseconds, 86_400_000)
         let rest = milliseconds - day * 86_400_000
@@ -20,7 +20,7 @@ package enum Timestamp {
             + parts.joined(separator: ":") + ".\(padded(rest % 1000, 3))Z"
     }
 
-    /// Parses a time in UTC, with or without a fraction; nil for other texts.
+    /// Parses a UTC time, with or without a fraction; nil for other text.
     package static func milliseconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes.last == 0x5A, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] == 0x54,
@@ -61,9 +61,9 @@ package enum Timestamp {
         }
     }
 
-    /// The day since 1970 of a date in the Gregorian calendar.
+    /// Converts a Gregorian date to the number of days since 1970.
     private static func ordinal(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        // The year begins in March, so that the leap day is its last.
+        // Years start in March here, so that the leap day is the last day.
         let shifted = month <= 2 ? year - 1 : year
         let era = floorDivision(shifted, 400)
         let yearOfEra = shifted - era * 400

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The documents with which Home Assistant finds a node and its readers by itself.
+/// The documents through which Home Assistant discovers a node and its readers.
 ///
-/// A document is retained, and published again at Home Assistant's birth message.
+/// Documents are retained, and published again when Home Assistant sends its birth message.
 package struct HomeAssistantDiscovery: Sendable {
-    /// A topic and what is published there.
+    /// A document and its topic.
     package struct Document: Sendable, Hashable {
         package var topic: String
         package var payload: JSONValue
     }
 
-    /// What a birth message says.
+    /// The payload of a birth message.
     package static let birth = Array("online".utf8)
 
     private let prefix: String
@@ -19,7 +19,7 @@ package struct HomeAssistantDiscovery: Sendable {
     private let version: String
 
     /// - Parameters:
-    ///   - prefix: Home Assistant's discovery prefix, `homeassistant` by default there.
+    ///   - prefix: Home Assistant's discovery prefix. Its default is `homeassistant`.
     ///   - version: the agent's version.
     package init(prefix: String, topics: FleetTopics, node: FleetName, version: String) {
         self.prefix = prefix
@@ -28,10 +28,10 @@ package struct HomeAssistantDiscovery: Sendable {
         self.version = version
     }
 
-    /// Where Home Assistant publishes that it has started.
+    /// The topic on which Home Assistant announces that it has started.
     package var birthTopic: String { "\(prefix)/status" }
 
-    /// The documents of the node itself: whether its agent is connected.
+    /// The node's documents: a sensor for whether the agent is connected.
     package var nodeDocuments: [Document] {
         let id = "opencorenfc/\(node)"
         return [
@@ -47,11 +47,11 @@ package struct HomeAssistantDiscovery: Sendable {
         ]
     }
 
-    /// The documents of a reader: a tag scanner, whether the reader works, and the tag that lies there.
+    /// A reader's documents: a tag scanner, and sensors for the reader's availability and the tag on the reader.
     ///
     /// - Parameters:
     ///   - reader: the reader's name.
-    ///   - model: what people call its kind.
+    ///   - model: the display name of the reader's kind.
     package func documents(reader: FleetName, model: String) -> [Document] {
         let id = "opencorenfc/\(node)/\(reader)"
         let device = device(id, name: "\(node) \(reader)", model: model)
@@ -86,8 +86,8 @@ package struct HomeAssistantDiscovery: Sendable {
         ]
     }
 
-    /// Yields the tag's id for a tag that came just now and is on the allow list, where there is one. An empty result is
-    /// ignored, so removals, errors, late events and other tags scan nothing.
+    /// Yields the tag's ID if the tag has just arrived and is not rejected by an allow list. Otherwise yields an empty
+    /// result, which Home Assistant ignores: removals, errors and late events cause no scan.
     static let template =
         "{{ value_json.data.tag_id if value_json.type == '\(EventKind.tag.type)' and not value_json.late "
         + "and value_json.data.allowed | default(true) else '' }}"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What Home Assistant calls a tag.
+/// Home Assistant's IDs for tags.
 package enum HomeAssistantTag {
-    /// The longest id that is taken from a link, in characters.
+    /// The longest ID accepted from a link, in characters.
     package static let maximumLength = 128
 
-    /// The id in a link that Home Assistant's own app writes: `https://www.home-assistant.io/tag/ID`. Nil for other links,
-    /// and for an id that has the form of a UID or of its hash: anybody can write a link, so such an id comes from the tag.
+    /// Returns the ID in a link written by Home Assistant's app: `https://www.home-assistant.io/tag/ID`. Nil for other
+    /// links, and for an ID that looks like a UID or its hash, because anyone can write a link that imitates a tag.
     package static func id(in link: String) -> String? {
         for prefix in ["https://www.home-assistant.io/tag/", "https://home-assistant.io/tag/"]
         where link.hasPrefix(prefix) {
@@ -24,15 +24,15 @@ package enum HomeAssistantTag {
         return nil
     }
 
-    /// Whether an id is the hexadecimal digits of a UID or a hash, with something between the bytes or nothing. The ids that
-    /// Home Assistant makes are UUIDs.
+    /// Whether an ID consists of the hexadecimal digits of a UID or hash, with or without separators. Home Assistant
+    /// generates UUIDs as IDs.
     private static func isLikeUID(_ id: String) -> Bool {
         let groups = (id.removingPercentEncoding ?? id).split(omittingEmptySubsequences: false) { !$0.isHexDigit }
         if groups.count > 1 { return groups.allSatisfy { $0.utf8.count == 2 } }
         return Hex.bytes(id).map { (4...10).contains($0.count) || [16, 32].contains($0.count) } ?? false
     }
 
-    /// The id of a tag without such a link: its UID in capital digits with dashes, as `04-68-95-71-FA-5C-64`.
+    /// Returns the ID of a tag without such a link: its UID as in `04-68-95-71-FA-5C-64`.
     package static func id(of identifier: [UInt8]) -> String {
         identifier.map { Hex.text([$0]).uppercased() }.joined(separator: "-")
     }

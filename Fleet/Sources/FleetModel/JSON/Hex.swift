@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Hexadecimal digits in lower case.
+/// Converts bytes to lowercase hexadecimal and back.
 package enum Hex {
     /// Returns two digits for each byte.
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
@@ -12,7 +12,7 @@ package enum Hex {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Parses digits of either case; nil when the text is something else.
+    /// Parses hexadecimal digits in either case; nil for other text.
     package static func bytes(_ text: String) -> [UInt8]? {
         let digits = text.utf8.map(value)
         guard digits.count.isMultiple(of: 2) else { return nil }

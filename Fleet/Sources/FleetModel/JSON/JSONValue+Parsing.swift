@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import TextSafety
 
-/// Why bytes are no JSON that is taken here.
+/// Explains why bytes are not valid JSON, or exceed the limits.
 package struct JSONFailure: Error, Sendable, CustomStringConvertible {
-    /// A sentence for people.
+    /// A human-readable sentence.
     package var reason: String
     package var description: String { reason }
 }
 
 extension JSONValue {
-    /// The largest text that is parsed.
+    /// The largest text accepted, in bytes.
     package static let maximumSize = 1 << 20
     /// The deepest nesting of objects and arrays.
     package static let maximumDepth = 512
 
-    /// Parses a JSON text (RFC 8259) in UTF-8. Members are in the order of their names. Of a name that an object has more
-    /// than once, the first counts. A byte order mark at the start is skipped.
+    /// Parses JSON text (RFC 8259) in UTF-8. Members are sorted by name. If an object repeats a name, the first value
+    /// is used. A byte order mark at the start is skipped.
     ///
-    /// - Parameter bytes: the text.
-    /// - Throws: ``JSONFailure`` when it is too large, too deep, or no JSON.
+    /// - Parameter bytes: the JSON text.
+    /// - Throws: ``JSONFailure`` if the text is too large, nested too deeply, or not JSON.
     package init(parsing bytes: [UInt8]) throws(JSONFailure) {
         guard bytes.count <= Self.maximumSize else { throw JSONFailure(reason: "The JSON text is too large.") }
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -29,7 +29,7 @@ extension JSONValue {
         self = value
     }
 
-    /// Takes a value over; nil when it has a number that is too large.
+    /// Converts a parsed node; nil if a number is too large.
     private init?(_ node: JSONNode) {
         switch node.content {
         case .null: self = .null
@@ -52,7 +52,7 @@ extension JSONValue {
         }
     }
 
-    /// A number; `2.0` and `2e0` are the integer 2.
+    /// Parses a number. `2.0` and `2e0` become the integer 2.
     private static func number(_ text: String) -> JSONValue? {
         if let integer = Int(text) { return .integer(integer) }
         guard let number = Double(text), number.isFinite else { return nil }

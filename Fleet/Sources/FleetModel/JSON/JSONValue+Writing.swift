@@ -2,7 +2,7 @@
 import TextSafety
 
 extension JSONValue {
-    /// The value on one line, in UTF-8. Invisible characters are escaped, so that the line can be shown on a terminal.
+    /// The value as one line of UTF-8. Invisible characters are escaped, so that terminals can show the line.
     package var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.text.reserveCapacity(512)
@@ -10,10 +10,9 @@ extension JSONValue {
         return writer.text
     }
 
-    /// The value on one line.
+    /// The value as one line of text.
     package var line: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Writes the value.
     func write(to writer: inout JSONWriter) {
         switch self {
         case .null: writer.value(nil as String?)

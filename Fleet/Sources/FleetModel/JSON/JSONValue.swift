@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON value whose members keep their order.
+/// A JSON value that preserves the order of object members.
 package enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -10,7 +10,7 @@ package enum JSONValue: Sendable, Hashable {
     case array([JSONValue])
     case object([Member])
 
-    /// A name and its value.
+    /// A name-value pair of an object.
     package struct Member: Sendable, Hashable {
         package var name: String
         package var value: JSONValue
@@ -21,22 +21,22 @@ package enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Returns an object of the members that have a value.
+    /// Creates an object, omitting members whose value is nil.
     package static func members(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
         .object(members.compactMap { name, value in value.map { Member(name, $0) } })
     }
 
-    /// The value of a member; nil when there is none, or this is no object.
+    /// The value of a member; nil if there is no such member, or this is not an object.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
     }
 
-    /// The text; nil for other values.
+    /// The string; nil for other values.
     package var text: String? { if case .string(let text) = self { text } else { nil } }
-    /// The whole number; nil for other values.
+    /// The integer; nil for other values.
     package var int: Int? { if case .integer(let number) = self { number } else { nil } }
-    /// The truth value; nil for other values.
+    /// The Boolean; nil for other values.
     package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
     /// The elements; nil for other values.
     package var elements: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }

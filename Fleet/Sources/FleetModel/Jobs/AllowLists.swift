@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which tags are allowed at which reader.
+/// The tags allowed at each reader.
 package struct AllowLists: Sendable, Hashable {
-    /// The lists by reader; the one for all readers has the key nil.
+    /// The lists by reader. The key nil holds the list for all readers.
     private(set) package var lists: [FleetName?: Set<[UInt8]>]
 
     package init(_ lists: [FleetName?: Set<[UInt8]>] = [:]) { self.lists = lists }
 
-    /// Whether a tag is allowed; nil when neither the reader nor all readers have a list. A reader's own list counts.
+    /// Whether a tag is allowed; nil if no list applies. A reader's own list overrides the list for all readers.
     package func allows(_ uid: [UInt8], at reader: FleetName) -> Bool? {
         (lists[reader] ?? lists[nil])?.contains(uid)
     }
 
-    /// Changes the list of a reader, or the one for all.
+    /// Changes a reader's list, or the list for all readers if `reader` is nil.
     package mutating func apply(_ change: Job.AllowChange, to reader: FleetName?) {
         switch change.mode {
         case .off: lists[reader] = nil

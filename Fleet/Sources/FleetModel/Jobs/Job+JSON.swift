@@ -4,7 +4,7 @@ extension Job {
     /// Parses a job.
     ///
     /// - Parameter value: the JSON object.
-    /// - Throws: ``JobRefusal`` with `badJob`, and with the job's id where that can be read.
+    /// - Throws: ``JobRefusal`` with `badJob`, including the job's ID if it could be read.
     package init(_ value: JSONValue) throws(JobRefusal) {
         guard let id = value["id"]?.text, FleetName(id) != nil else {
             throw JobRefusal(.badJob, "A job needs an id of 1 to 64 letters, digits, - and _.")
@@ -28,16 +28,16 @@ extension Job {
             }
             uid = bytes
         }
-        let known: Set<String> = ["id", "node", "deadline", "reader", "uid", "kind"]
+        let commonMembers: Set<String> = ["id", "node", "deadline", "reader", "uid", "kind"]
         let members = value.objectMembers ?? []
         let work: Work
-        let own: Set<String>
+        let ownMembers: Set<String>
         do throws(JobRefusal) {
-            (work, own) = try Self.work(value)
+            (work, ownMembers) = try Self.work(value)
         } catch {
             throw refuse(error.reason)
         }
-        for member in members where !known.contains(member.name) && !own.contains(member.name) {
+        for member in members where !commonMembers.contains(member.name) && !ownMembers.contains(member.name) {
             throw refuse("A job of this kind has no member \(member.name).")
         }
         self.init(id: id, node: node, deadline: deadline, reader: reader, uid: uid, work: work)

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that a node has to do, once.
+/// A task for a node, to be done once.
 package struct Job: Sendable, Hashable {
-    /// What a job does.
+    /// The work that a job requests.
     package enum Work: Sendable, Hashable {
-        /// Writes the next tag.
+        /// Writes a message to the next tag.
         case write(MessageTemplate, locks: Bool)
         /// Sets the next tag's password.
         case protect(TagSecret)
         /// Makes the next tag read-only.
         case lock
-        /// Shows something at the reader.
+        /// Shows a signal at the reader.
         case indicate(Signal)
         /// Changes an allow list.
         case allow(AllowChange)
-        /// Takes back a job that waits.
+        /// Cancels a waiting job.
         case cancel(job: String)
 
-        /// The name in `kind`.
+        /// The value of the `kind` member.
         package var name: String {
             switch self {
             case .write: "write"
@@ -29,10 +29,10 @@ package struct Job: Sendable, Hashable {
             }
         }
 
-        /// All names in `kind`.
+        /// All values of the `kind` member.
         static let names: Set<String> = ["write", "protect", "lock", "indicate", "allow", "cancel"]
 
-        /// Whether it waits for a tag.
+        /// Whether the job waits for a tag.
         package var needsTag: Bool {
             switch self {
             case .write, .protect, .lock: true
@@ -41,12 +41,12 @@ package struct Job: Sendable, Hashable {
         }
     }
 
-    /// What a reader shows.
+    /// A signal shown at a reader.
     package enum Signal: String, Sendable, Hashable, CaseIterable {
         case allowed, refused, attention
     }
 
-    /// How an allow list changes.
+    /// A change to an allow list.
     package struct AllowChange: Sendable, Hashable {
         package enum Mode: String, Sendable, Hashable, CaseIterable {
             case replace, add, remove, off
@@ -61,22 +61,22 @@ package struct Job: Sendable, Hashable {
         }
     }
 
-    /// The longest time until the deadline, in milliseconds: 7 days.
+    /// The longest time from now to the deadline, in milliseconds: 7 days.
     package static let longestWait: Int64 = 7 * 86_400_000
-    /// The most UIDs in one job.
+    /// The maximum number of UIDs in one job.
     package static let maximumUIDs = 10_000
 
-    /// The same id has one effect.
+    /// Identifies the job. A job with the same ID is not carried out twice.
     package var id: String
-    /// The node that has to do it.
+    /// The node that performs the job.
     package var node: FleetName
-    /// When to give up, in milliseconds since 1970.
+    /// The job expires at this time, in milliseconds since 1970.
     package var deadline: Int64
-    /// The reader; nil for the first at which a tag comes.
+    /// The reader to use; nil for whichever reader gets a tag first.
     package var reader: FleetName?
-    /// The only tag that counts; nil for any.
+    /// The UID of the only tag to use; nil for any tag.
     package var uid: [UInt8]?
-    /// What it does.
+    /// The work to perform.
     package var work: Work
 
     package init(

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The jobs that wait for a tag, in the order in which they came. The journal on disk has the same.
+/// The jobs that wait for a tag, in order of arrival. The journal on disk has the same jobs.
 package struct JobBoard: Sendable {
-    /// The most jobs that wait.
+    /// The maximum number of waiting jobs.
     package static let maximumCount = 1000
-    /// How long a tag that was lost may take to come back, in milliseconds.
+    /// How long a lost tag may take to return, in milliseconds.
     package static let patience: Int64 = 10_000
 
-    /// What a job has begun with. It can't be changed any more.
+    /// The tag assigned to a job. It can't be changed afterwards.
     package struct Beginning: Sendable, Hashable {
         package var reader: FleetName
         package var uid: [UInt8]
-        /// The serial number of this job, for ever.
+        /// The job's serial number, which is never used again.
         package var serial: Int64?
-        /// What the tag was left with, as far as the work went.
+        /// The last known state of the tag.
         package var tagState: JobOutcome.TagState
 
         package init(reader: FleetName, uid: [UInt8], serial: Int64?, tagState: JobOutcome.TagState = .uncertain) {
@@ -24,12 +24,12 @@ package struct JobBoard: Sendable {
         }
     }
 
-    /// A job, and how far it is.
+    /// A job and its progress.
     package struct Entry: Sendable, Hashable {
         package var job: Job
-        /// Nil while it waits for its tag.
+        /// The assigned tag; nil while the job waits for a tag.
         package var beginning: Beginning?
-        /// Until when the tag that was lost may come back; nil while the work goes on.
+        /// The time by which a lost tag must return; nil while work is in progress.
         package var limit: Int64?
 
         package init(_ job: Job, beginning: Beginning? = nil, limit: Int64? = nil) {
@@ -43,7 +43,7 @@ package struct JobBoard: Sendable {
 
     /// Creates a board.
     ///
-    /// - Parameter entries: what an earlier run has left. A job that had begun waits for its tag until its deadline.
+    /// - Parameter entries: the jobs left by an earlier run. Started jobs wait for their tag until their deadline.
     package init(_ entries: [Entry] = []) {
         self.entries = entries.map { entry in
             var entry = entry
@@ -55,24 +55,24 @@ package struct JobBoard: Sendable {
     /// Whether a job is on the board.
     package func contains(_ id: String) -> Bool { entries.contains { $0.job.id == id } }
 
-    /// Adds a job at the end.
+    /// Appends a job.
     ///
-    /// - Throws: ``JobRefusal`` with `tooManyJobs`.
+    /// - Throws: ``JobRefusal`` with `tooManyJobs` if the board is full.
     package mutating func add(_ job: Job) throws(JobRefusal) {
         try checkRoom(for: job)
         entries.append(Entry(job))
     }
 
-    /// Checks that one more job can wait.
+    /// Checks that the board has space for another job.
     ///
-    /// - Throws: ``JobRefusal`` with `tooManyJobs`.
+    /// - Throws: ``JobRefusal`` with `tooManyJobs` if the board is full.
     package func checkRoom(for job: Job) throws(JobRefusal) {
         guard entries.count < Self.maximumCount else {
             throw JobRefusal(.tooManyJobs, "\(Self.maximumCount) jobs wait already. Take some back first.", job: job.id)
         }
     }
 
-    /// Returns the job for a tag that has come: one that had begun with it, or else the first that waits and fits.
+    /// Returns the job for an arrived tag: the job already started with this tag, or the first waiting job that fits.
     package func next(for uid: [UInt8], at reader: FleetName, now: Int64) -> Entry? {
         if let begun = entries.first(where: { $0.beginning?.uid == uid && $0.beginning?.reader == reader }) {
             return begun
@@ -84,22 +84,22 @@ package struct JobBoard: Sendable {
         }
     }
 
-    /// Notes that a job works with a tag.
+    /// Records that a job is working with a tag.
     package mutating func begin(_ id: String, with beginning: Beginning) {
         guard let index = entries.firstIndex(where: { $0.job.id == id }) else { return }
         entries[index].beginning = beginning
         entries[index].limit = nil
     }
 
-    /// Notes that a job could not begin. It waits again.
+    /// Returns a job that could not start to the waiting jobs.
     package mutating func release(_ id: String) {
         guard let index = entries.firstIndex(where: { $0.job.id == id }) else { return }
         entries[index].beginning = nil
     }
 
-    /// Notes that the tag of a job was lost.
+    /// Records that a job's tag was lost.
     ///
-    /// - Parameter tagState: what the tag was left with.
+    /// - Parameter tagState: the last known state of the tag.
     package mutating func lose(_ id: String, tagState: JobOutcome.TagState, now: Int64) {
         guard let index = entries.firstIndex(where: { $0.job.id == id }) else { return }
         entries[index].beginning?.tagState = tagState
@@ -109,7 +109,7 @@ package struct JobBoard: Sendable {
     /// Removes a job that has ended.
     package mutating func end(_ id: String) { entries.removeAll { $0.job.id == id } }
 
-    /// Removes what nobody waits for any more, and returns the outcomes.
+    /// Removes jobs that have timed out, and returns their outcomes.
     package mutating func sweep(now: Int64) -> [JobOutcome] {
         var outcomes: [JobOutcome] = []
         entries.removeAll { entry in
@@ -135,7 +135,7 @@ package struct JobBoard: Sendable {
         return outcome
     }
 
-    /// The next time at which ``sweep(now:)`` has something to do; nil when nothing waits.
+    /// The next time at which to call ``sweep(now:)``; nil if no job is waiting.
     package var nextLimit: Int64? {
         entries.compactMap { $0.beginning == nil ? $0.job.deadline : $0.limit }.min()
     }

@@ -2,14 +2,14 @@
 package import Crypto
 import Foundation
 
-/// The keys whose jobs a node takes.
+/// The public keys whose signed jobs a node accepts.
 package struct JobKeys: Sendable {
-    /// What is signed begins with this, so that the signature means nothing elsewhere.
+    /// A prefix for the signed bytes, so that a signature is valid only for jobs.
     static let context = Array("opencorenfc-job-v1\n".utf8)
 
     private let keys: [String: Curve25519.Signing.PublicKey]
 
-    /// - Parameter keys: the keys by name. Without keys, jobs need no signature.
+    /// - Parameter keys: the keys by name. If empty, jobs need no signature.
     package init(_ keys: [String: Curve25519.Signing.PublicKey] = [:]) {
         self.keys = keys
     }
@@ -17,15 +17,15 @@ package struct JobKeys: Sendable {
     /// Whether a job has to be signed.
     package var areNeeded: Bool { !keys.isEmpty }
 
-    /// Opens what was sent as a job.
+    /// Verifies and parses a job message.
     ///
     /// - Parameters:
     ///   - payload: the bytes of the message.
     ///   - node: this node's name.
     ///   - now: the time, in milliseconds since 1970.
-    /// - Returns: the job. Its deadline may have passed.
-    /// - Throws: ``JobRefusal`` with `badJob`, `unsigned`, `unknownKey`, `badSignature`, `wrongNode`; with the id and the
-    ///   kind that the job says, also where its signature does not fit.
+    /// - Returns: the job. Its deadline may have passed already.
+    /// - Throws: ``JobRefusal`` with `badJob`, `unsigned`, `unknownKey`, `badSignature`, `wrongNode`. It includes the
+    ///   ID and kind that the message claims, even if its signature is invalid.
     package func open(_ payload: [UInt8], node: FleetName, now: Int64) throws(JobRefusal) -> Job {
         let message = try Self.parse(payload)
         let signed = try Self.signedBytes(message)
@@ -48,18 +48,18 @@ package struct JobKeys: Sendable {
         guard job.deadline <= now + Job.longestWait else {
             throw JobRefusal(.badJob, "The deadline is more than 7 days from now.")
         }
-        // Jobs in the journal are not checked again.
+        // Jobs already in the journal are not checked again.
         if case .write(let template, _) = job.work { try template.check() }
     }
 
-    /// Returns a refusal with the id and the kind that a payload says, where they can be read.
+    /// Adds the ID and kind that a payload claims to a refusal, if they can be read.
     package static func naming(_ refusal: JobRefusal, _ payload: [UInt8]) -> JobRefusal {
         guard let message = try? parse(payload) else { return refusal }
         guard let signed = try? signedBytes(message) else { return refusal.naming(message) }
         return refusal.naming(try? parse(signed))
     }
 
-    /// What is signed; nil for a job without a signature.
+    /// Returns the signed bytes; nil if the job has no signature.
     private static func signedBytes(_ message: JSONValue) throws(JobRefusal) -> [UInt8]? {
         guard let signed = message["signed"]?.text else { return nil }
         guard let bytes = Base64URL.bytes(signed) else {
@@ -68,7 +68,7 @@ package struct JobKeys: Sendable {
         return bytes
     }
 
-    /// Checks the signature. Without a configured key that is not possible, and a job is taken like any other.
+    /// Checks the signature. If no keys are configured, any job is accepted.
     private func check(_ message: JSONValue, signed: [UInt8]?) throws(JobRefusal) {
         guard areNeeded else { return }
         guard let signed else { throw JobRefusal(.unsigned, "This node takes signed jobs alone.") }
@@ -102,7 +102,7 @@ package struct JobSigner: Sendable {
         self.key = key
     }
 
-    /// Returns what is sent for a job.
+    /// Returns the signed message to send for a job.
     package func sign(_ job: Job) throws -> JSONValue {
         let bytes = job.json.bytes
         let signature = try key.signature(for: Data(JobKeys.context + bytes))
@@ -113,7 +113,7 @@ package struct JobSigner: Sendable {
     }
 }
 
-/// Base64 with the alphabet for addresses and without padding (RFC 4648, 5).
+/// Base64 with the URL-safe alphabet and without padding (RFC 4648, 5).
 package enum Base64URL {
     package static func text(_ bytes: [UInt8]) -> String {
         Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What became of a job.
+/// The outcome of a job.
 package struct JobOutcome: Sendable, Hashable {
-    /// How it ended.
+    /// How the job ended.
     package enum Result: String, Sendable, Hashable, CaseIterable {
         case done, refused, expired
         case tagLost = "tag-lost"
     }
 
-    /// What a tag is left with.
+    /// The state in which the job left the tag.
     package enum TagState: String, Sendable, Hashable, CaseIterable {
-        /// What it had before.
+        /// The tag was not changed.
         case unchanged
-        /// The old message, the new one, or an empty one.
+        /// The tag holds the old message, the new message, or an empty message.
         case uncertain
-        /// The new message.
+        /// The tag holds the new message.
         case written
         case protected, locked
     }
 
-    /// The job's id; nil when it could not be read.
+    /// The job's ID; nil if it could not be read.
     package var job: String?
-    /// The name of the job's kind; nil when it could not be read.
+    /// The job's kind; nil if it could not be read.
     package var kind: String?
     package var result: Result
-    /// The reader at which it ended; nil without a tag.
+    /// The reader at which the job ended; nil if no tag was involved.
     package var reader: FleetName?
-    /// The tag; nil without one.
+    /// The tag's UID; nil if no tag was involved.
     package var uid: [UInt8]?
     package var tagState: TagState?
-    /// The serial number that the job has used.
+    /// The serial number used by the job.
     package var serial: Int64?
-    /// Why it was refused, for programs.
+    /// The reason for a refusal, for programs.
     package var code: JobRefusal.Code?
-    /// Why it was refused, for people.
+    /// The reason for a refusal, for people.
     package var message: String?
 
     package init(_ result: Result, job: String?, kind: String? = nil) {
@@ -42,18 +42,18 @@ package struct JobOutcome: Sendable, Hashable {
         self.kind = kind
     }
 
-    /// Creates the outcome of a job that was refused.
+    /// Creates the outcome of a refused job.
     package init(_ refusal: JobRefusal, of job: Job? = nil) {
         self.init(.refused, job: refusal.job ?? job?.id, kind: job?.work.name ?? refusal.kind)
         code = refusal.code
         message = refusal.reason
     }
 
-    /// The event of the outcome.
+    /// Returns the event that reports this outcome.
     ///
     /// - Parameters:
-    ///   - naming: how tags are named.
-    ///   - time: when it ended.
+    ///   - naming: how events identify tags.
+    ///   - time: when the job ended.
     ///   - isRepeated: whether the outcome was sent before.
     package func event(_ naming: TagNaming, time: Int64, isRepeated: Bool = false) -> FleetEvent {
         let names = uid.map { naming.names(of: $0) }
@@ -65,7 +65,7 @@ package struct JobOutcome: Sendable, Hashable {
                 "at": reader.map { .string($0.text) },
             ]
         ).members
-        // What Home Assistant calls the tag depends on its message, which the job may have changed.
+        // Omits Home Assistant's tag ID, which depends on the message: the job may have changed it.
         members += (names?.members ?? []).filter { $0.name != "tag_id" }
         if let tagState { members.append(.init("tag_state", .string(tagState.rawValue))) }
         if let serial { members.append(.init("serial", .integer(Int(serial)))) }

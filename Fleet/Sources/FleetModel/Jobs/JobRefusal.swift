@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a job is not done. Two refusals with the same code are equal.
+/// Why a job is not performed. Refusals with the same code are equal.
 package struct JobRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The code in the outcome. Codes of tags have the names of the command line's errors.
+    /// The code in the outcome. Tag errors use the same names as the command line.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         package let description: String
 
-        /// A code with a name, such as that of an error of a tag.
+        /// Creates a code with a name, such as a tag error's name.
         package init(_ name: String) { description = name }
 
-        /// It is no job, or a member is missing or wrong.
+        /// The message is not a job, or a member is missing or invalid.
         package static let badJob = Code("bad-job")
-        /// It is for another node.
+        /// The job is for another node.
         package static let wrongNode = Code("wrong-node")
         /// The node has no such reader.
         package static let unknownReader = Code("unknown-reader")
-        /// The node takes signed jobs alone.
+        /// The node accepts only signed jobs.
         package static let unsigned = Code("unsigned")
-        /// The signature does not fit.
+        /// The signature is invalid.
         package static let badSignature = Code("bad-signature")
         /// The node does not have the key.
         package static let unknownKey = Code("unknown-key")
         /// The node does not have the secret.
         package static let noSecret = Code("no-secret")
-        /// The reader has no light that can be set.
+        /// The reader has no controllable light.
         package static let noIndicator = Code("no-indicator")
-        /// It was taken back.
+        /// The job was cancelled.
         package static let cancelled = Code("cancelled")
-        /// Too many jobs wait.
+        /// Too many jobs are waiting.
         package static let tooManyJobs = Code("too-many-jobs")
-        /// The node takes no jobs.
+        /// The node accepts no jobs.
         package static let notAccepted = Code("not-accepted")
     }
 
-    /// The kind of refusal.
+    /// Identifies the reason for programs.
     package var code: Code
     /// A sentence that says what to do.
     package var reason: String
-    /// The job's id, as far as it is known. Of a job whose signature does not fit it is what the sender says.
+    /// The job's ID, if known. If the signature is invalid, this is only the sender's claim.
     package var job: String?
-    /// The job's kind, likewise.
+    /// The job's kind, if known. If the signature is invalid, this is only the sender's claim.
     package var kind: String?
 
     package init(_ code: Code, _ reason: String, job: String? = nil) {
@@ -48,7 +48,7 @@ package struct JobRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         self.job = job
     }
 
-    /// The refusal with the id and the kind that a job says, where they are valid.
+    /// Returns the refusal with the ID and kind that a job claims, if they are valid.
     func naming(_ job: JSONValue?) -> JobRefusal {
         var named = self
         named.job = self.job ?? job?["id"]?.text.flatMap(FleetName.init)?.text

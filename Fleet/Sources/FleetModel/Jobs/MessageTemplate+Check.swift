@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// What can be checked before a tag is there.
+/// Checks that need no tag.
 extension MessageTemplate {
-    /// The places that are filled.
+    /// The known placeholders.
     package static let places = ["{serial}", "{uid}", "{node}", "{reader}"]
 
-    /// Checks that a message can be made of it, for any tag.
+    /// Checks that the template produces a valid message for any tag.
     ///
     /// - Throws: ``JobRefusal`` with `badJob`.
     package func check() throws(JobRefusal) {
@@ -33,8 +33,8 @@ extension MessageTemplate {
         }
     }
 
-    /// Whether a text begins with a scheme (RFC 3986, 3.1), and has neither spaces nor control characters. It is the rule
-    /// of `nfc write`.
+    /// Whether a text starts with a URI scheme (RFC 3986, 3.1), and contains no spaces or control characters. `nfc
+    /// write` applies the same rule.
     private static func isLink(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":"), !text.unicodeScalars.contains(where: isUnfit) else { return false }
         let scheme = text[..<colon]
@@ -46,7 +46,7 @@ extension MessageTemplate {
         scalar.properties.isWhitespace || scalar.properties.generalCategory == .control
     }
 
-    /// Whether a text has the form of a language tag (RFC 5646, 2.1), and fits into a record.
+    /// Whether a text has the form of a language tag (RFC 5646, 2.1), and fits into a text record.
     private static func isLanguage(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         let isFormed = parts.allSatisfy { part in
@@ -55,15 +55,15 @@ extension MessageTemplate {
         return isFormed && parts[0].allSatisfy(\.isLetter) && text.utf8.count <= 63
     }
 
-    /// Checks that each `{` begins one of the places.
+    /// Checks that every `{` begins a known placeholder.
     private static func checkPlaces(_ text: String) throws(JobRefusal) {
         var rest = text[...]
         while let start = rest.firstIndex(of: "{") {
             rest = rest[start...]
             guard let place = places.first(where: { rest.hasPrefix($0) }) else {
                 let end = rest.firstIndex(of: "}").map { rest.index(after: $0) } ?? rest.endIndex
-                let known = places.joined(separator: ", ")
-                throw JobRefusal(.badJob, "'\(rest[..<end].prefix(40))' is no place to fill. There are \(known).")
+                let names = places.joined(separator: ", ")
+                throw JobRefusal(.badJob, "'\(rest[..<end].prefix(40))' is no place to fill. There are \(names).")
             }
             rest = rest.dropFirst(place.count)
         }

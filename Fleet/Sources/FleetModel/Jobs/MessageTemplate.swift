@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// A message to write, with places for what is known only when the tag is there.
+/// A message to write, with placeholders for values known only once a tag arrives.
 package enum MessageTemplate: Sendable, Hashable {
-    /// A link.
     case link(String)
     /// A text in a language.
     case text(String, language: String)
     /// The bytes of a whole message.
     case bytes([UInt8])
 
-    /// What fills the places.
+    /// The values for the placeholders.
     package struct Values: Sendable, Hashable {
         package var serial: Int64?
         package var uid: [UInt8]
@@ -25,7 +24,7 @@ package enum MessageTemplate: Sendable, Hashable {
         }
     }
 
-    /// Whether the message has a place for a serial number.
+    /// Whether the template contains the placeholder for a serial number.
     package var needsSerial: Bool {
         switch self {
         case .link(let text), .text(let text, _): text.contains("{serial}")
@@ -33,9 +32,9 @@ package enum MessageTemplate: Sendable, Hashable {
         }
     }
 
-    /// Fills the places and returns the bytes of the message.
+    /// Fills in the placeholders, and returns the encoded message.
     ///
-    /// - Throws: ``JobRefusal`` with `badJob` when no such message can be made.
+    /// - Throws: ``JobRefusal`` with `badJob` if the message can't be encoded.
     package func message(_ values: Values) throws(JobRefusal) -> [UInt8] {
         do {
             switch self {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A tag's password in a job: the bytes, or the name of a file on the node.
+/// A tag password for a job: either the bytes, or the name of a file on the node.
 package enum TagSecret: Sendable, Hashable {
-    /// Four bytes of password and two bytes of acknowledgement.
+    /// A password of four bytes and an acknowledgement (PACK) of two bytes.
     case bytes(password: [UInt8], acknowledgement: [UInt8])
-    /// The name of a file in the node's folder of secrets.
+    /// The name of a file in the node's secrets folder.
     case named(FleetName)
 
-    /// Reads a file of a secret: the digits of the password, and after white space those of the acknowledgement.
+    /// Parses a secret file: the password's hexadecimal digits, then optionally white space and the acknowledgement's.
     ///
-    /// - Returns: nil when the text is something else.
+    /// - Returns: nil if the text is invalid.
     package init?(file text: String) {
         let parts = text.split(whereSeparator: \.isWhitespace).map { Hex.bytes(String($0)) }
         guard (1...2).contains(parts.count), let password = parts[0], password.count == 4,
@@ -20,7 +20,7 @@ package enum TagSecret: Sendable, Hashable {
 }
 
 extension TagSecret: CustomStringConvertible, CustomDebugStringConvertible {
-    /// A password is never shown.
+    /// Never shows the password.
     package var description: String {
         switch self {
         case .bytes: "a password, not shown"

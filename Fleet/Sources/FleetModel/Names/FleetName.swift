@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of a node or of a reader, which is a level of topics.
+/// The name of a node or reader, used as a topic level.
 package struct FleetName: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The name of the agent's own level. No reader may have it.
+    /// The name of the agent's own topic level. Readers can't use it.
     package static let bridge = FleetName(valid: "bridge")
     /// The longest name, in characters.
     package static let maximumLength = 64
 
-    /// The name.
     package let text: String
     package var description: String { text }
 
-    /// Takes a name.
+    /// Creates a name from valid text.
     ///
-    /// - Parameter text: 1 to 64 letters of ASCII, digits, `-` and `_`.
-    /// - Returns: nil when it has other characters, such as `/`, `+` and `#`, which mean something in topics.
+    /// - Parameter text: 1 to 64 ASCII letters, digits, `-` and `_`.
+    /// - Returns: nil if there are other characters, such as `/`, `+` and `#`, which have a meaning in topics.
     package init?(_ text: String) {
         guard (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else {
             return nil
@@ -24,7 +23,7 @@ package struct FleetName: Sendable, Hashable, Comparable, CustomStringConvertibl
 
     private init(valid text: String) { self.text = text }
 
-    /// Makes a name from any text, such as the name of a USB reader: `ACS ACR122U 00 00` becomes `acs-acr122u-00-00`.
+    /// Creates a name from any text, such as a USB reader's name: `ACS ACR122U 00 00` becomes `acs-acr122u-00-00`.
     package init(slugOf text: String) {
         var slug: [UInt8] = []
         for byte in text.lowercased().utf8 {

@@ -2,12 +2,12 @@
 
 /// The topics of a fleet.
 package struct FleetTopics: Sendable, Hashable {
-    /// What all topics begin with, such as `opencorenfc`.
+    /// The first part of all topics, such as `opencorenfc`.
     package let root: String
 
-    /// Takes a root of one or more levels.
+    /// Creates topics with a root of one or more levels.
     ///
-    /// - Returns: nil when a level is no name.
+    /// - Returns: nil if a level is not a valid name.
     package init?(root: String) {
         let levels = root.split(separator: "/", omittingEmptySubsequences: false)
         guard root.utf8.count <= 128, levels.allSatisfy({ FleetName(String($0)) != nil }) else { return nil }
@@ -15,7 +15,7 @@ package struct FleetTopics: Sendable, Hashable {
     }
 
     private init() { root = "opencorenfc" }
-    /// The usual root.
+    /// The default root.
     package static let usual = FleetTopics()
 
     package func event(_ node: FleetName, _ reader: FleetName) -> String { "\(root)/\(node)/\(reader)/event" }
@@ -29,7 +29,7 @@ package struct FleetTopics: Sendable, Hashable {
     package func job(_ node: FleetName) -> String { "\(root)/\(node)/bridge/job" }
     package func replay(_ node: FleetName) -> String { "\(root)/\(node)/bridge/replay" }
 
-    /// A topic taken apart.
+    /// The parts of a topic.
     package struct Place: Sendable, Hashable {
         package var node: FleetName
         /// A reader, or ``FleetName/bridge``.
@@ -38,7 +38,7 @@ package struct FleetTopics: Sendable, Hashable {
         package var leaf: String
     }
 
-    /// Takes a topic apart; nil when it is none of a fleet with this root.
+    /// Splits a topic into its parts; nil if it is not a fleet topic with this root.
     package func place(of topic: String) -> Place? {
         guard topic.hasPrefix(root + "/") else { return nil }
         let levels = topic.dropFirst(root.count + 1).split(separator: "/", omittingEmptySubsequences: false)
@@ -49,7 +49,7 @@ package struct FleetTopics: Sendable, Hashable {
         return Place(node: node, reader: reader, leaf: String(levels[2]))
     }
 
-    /// A filter for a last level of all readers, or of one node's: `opencorenfc/+/+/event`.
+    /// Returns a subscription filter for all readers, or those of one node, such as `opencorenfc/+/+/event`.
     package func filter(_ leaf: String, node: FleetName? = nil) -> String {
         "\(root)/\(node?.text ?? "+")/+/\(leaf)"
     }

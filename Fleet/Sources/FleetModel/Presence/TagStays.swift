@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The tags that lie on a reader, and since when.
+/// Tracks which tags are on a reader, and since when.
 ///
-/// A tag that is gone for less than the delay was never away.
+/// A tag that is missing for less than the delay counts as never removed.
 package struct TagStays: Sendable {
     /// A tag on the reader.
     package struct Stay: Sendable, Hashable {
         package var identifier: [UInt8]
-        /// When it came, by a clock that only runs forward.
+        /// When the tag arrived, by a monotonic clock.
         package var since: Duration
-        /// The identifier of the event of its arrival.
+        /// The ID of the arrival event; nil if it could not be stored.
         package var event: String?
-        /// When it was first missed; nil while it is near.
+        /// When the tag was first missed; nil while it is detected.
         package var missedAt: Duration?
     }
 
@@ -19,20 +19,20 @@ package struct TagStays: Sendable {
     package struct Departure: Sendable, Hashable {
         package var identifier: [UInt8]
         package var event: String?
-        /// How long it lay.
+        /// How long the tag was on the reader.
         package var duration: Duration
     }
 
-    /// The most tags that are tracked at once.
+    /// The maximum number of tags tracked at once.
     package static let maximumCount = 64
 
     private let delay: Duration
     private(set) package var stays: [Stay] = []
 
-    /// - Parameter delay: how long a tag has to be away until it has left.
+    /// - Parameter delay: how long a tag must be missing before it counts as removed.
     package init(delay: Duration) { self.delay = delay }
 
-    /// Returns whether a tag that was just read was near all the time. Then it is near again.
+    /// Returns whether a tag that was just read was never removed. If so, marks the tag as present again.
     package mutating func continues(_ identifier: [UInt8], now: Duration) -> Bool {
         guard let index = stays.firstIndex(where: { $0.identifier == identifier }) else { return false }
         if let missed = stays[index].missedAt, now - missed >= delay { return false }
@@ -40,11 +40,11 @@ package struct TagStays: Sendable {
         return true
     }
 
-    /// Removes the stays that have to end before a tag comes: its own earlier one, and the oldest where too many are
-    /// tracked.
+    /// Removes stays that must end before a tag is added: an earlier stay of the same tag, and the oldest stay if too
+    /// many tags are tracked.
     package mutating func makeRoom(for identifier: [UInt8], now: Duration) -> [Departure] {
         var departures: [Departure] = []
-        // Its earlier stay has ended, although nobody has asked since.
+        // The tag's earlier stay has timed out, but no sweep has removed it yet.
         if let index = stays.firstIndex(where: { $0.identifier == identifier }) {
             departures.append(departure(of: stays.remove(at: index), now: now))
         }
@@ -52,18 +52,18 @@ package struct TagStays: Sendable {
         return departures
     }
 
-    /// Notes that a tag has come.
+    /// Adds a tag that has arrived.
     ///
-    /// - Parameter event: the identifier of the event of its arrival; nil when that could not be stored.
+    /// - Parameter event: the ID of the arrival event; nil if it could not be stored.
     package mutating func add(_ identifier: [UInt8], event: String?, now: Duration) {
         stays.append(Stay(identifier: identifier, since: now, event: event))
     }
 
-    /// Notes which tags a look has found.
+    /// Updates the stays with the tags found by a poll.
     package mutating func near(_ identifiers: [[UInt8]], now: Duration) {
         for index in stays.indices {
             if identifiers.contains(stays[index].identifier) {
-                // One that is found again after the delay is read again, and has a new stay then.
+                // A tag found only after the delay is read again, which begins a new stay.
                 if let missed = stays[index].missedAt, now - missed < delay { stays[index].missedAt = nil }
             } else if stays[index].missedAt == nil {
                 stays[index].missedAt = now
@@ -71,7 +71,7 @@ package struct TagStays: Sendable {
         }
     }
 
-    /// Removes the tags that have been away for long enough.
+    /// Removes the tags that have been missing for the whole delay.
     package mutating func sweep(now: Duration) -> [Departure] {
         let hasLeft = { [delay] (stay: Stay) in stay.missedAt.map { now - $0 >= delay } ?? false }
         let left = stays.filter(hasLeft)
@@ -79,13 +79,13 @@ package struct TagStays: Sendable {
         return left.map { departure(of: $0, now: now) }
     }
 
-    /// Removes all tags, because the reader is gone or the agent ends.
+    /// Removes all tags, because the reader is gone or the agent is stopping.
     package mutating func clear(now: Duration) -> [Departure] {
         defer { stays = [] }
         return stays.map { departure(of: $0, now: now) }
     }
 
-    /// When ``sweep(now:)`` has something to do; nil when no tag is missed.
+    /// The next time at which to call ``sweep(now:)``; nil if no tag is missing.
     package var nextLimit: Duration? { stays.compactMap { $0.missedAt.map { $0 + delay } }.min() }
 
     private func departure(of stay: Stay, now: Duration) -> Departure {

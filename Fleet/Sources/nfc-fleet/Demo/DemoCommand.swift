@@ -38,11 +38,11 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // From here on no signal ends the program before everything is cleaned up.
+        // From here on, a signal does not end the program until everything is cleaned up.
         let signals = StopSignals.ofCommand()
         let place = try DemoSandbox(port: port)
         defer { place.close() }
-        // Only this task prints, so nothing else uses it meanwhile.
+        // Only this task prints, so the clean-up can't run at the same time as other uses.
         nonisolated(unsafe) let started = place
         Output.cleanUp.withLock { $0 = { unsafe started.close() } }
         defer { Output.cleanUp.withLock { $0 = {} } }
@@ -55,7 +55,7 @@ struct DemoCommand: AsyncParsableCommand {
         _ = try await session.run { try show.take($0) }
     }
 
-    /// Waits until the broker listens, a few seconds at most.
+    /// Waits up to a few seconds until the broker is listening.
     private static func waitForBroker(_ place: DemoSandbox, _ signals: StopSignals) async throws {
         for _ in 0..<100 {
             if signals.isRaised { throw FleetFailure.cancelled }

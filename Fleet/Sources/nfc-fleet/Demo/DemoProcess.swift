@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A program of the demonstration, which ends with it.
+/// A program started by the demo and stopped with it.
 final class DemoProcess {
     private let process = Process()
     private let log: String
@@ -9,9 +9,9 @@ final class DemoProcess {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - path: the program.
+    ///   - path: the program's path.
     ///   - arguments: its arguments.
-    ///   - log: the file for what it prints.
+    ///   - log: the file for the program's output.
     init(_ path: String, _ arguments: [String], log: String) throws(FleetFailure) {
         self.log = log
         process.executableURL = URL(fileURLWithPath: path)
@@ -28,8 +28,8 @@ final class DemoProcess {
         }
     }
 
-    /// Starts something on this thread, which hands down the signals that it blocks. Threads of a pool block those that
-    /// end a program.
+    /// Runs a function with no signals blocked on this thread. Child processes inherit blocked signals, and pool
+    /// threads block the signals that end a program.
     private static func withoutBlockedSignals(_ body: () throws -> Void) rethrows {
         var none = sigset_t()
         var before = sigset_t()
@@ -39,7 +39,7 @@ final class DemoProcess {
         try body()
     }
 
-    /// Fails when the program has ended by itself.
+    /// Throws if the program has exited on its own.
     func check() throws(FleetFailure) {
         guard !process.isRunning else { return }
         let text = (try? String(contentsOfFile: log, encoding: .utf8))?.suffix(400) ?? ""
@@ -50,7 +50,7 @@ final class DemoProcess {
         )
     }
 
-    /// Ends the program, with force after a while.
+    /// Stops the program. Kills it if it does not exit in time.
     func stop() {
         guard process.isRunning else { return }
         process.terminate()
@@ -59,7 +59,7 @@ final class DemoProcess {
         process.waitUntilExit()
     }
 
-    /// Finds a program: beside this one, in PATH, or where systems keep services.
+    /// Finds a program in this program's folder, in PATH, or in the folders for system services.
     static func find(_ name: String) -> String? {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         let folders =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The folder of a demonstration, with a broker and an agent. Everything is gone when it ends.
+/// The demo's temporary folder, with a broker and an agent. Closing it stops both and deletes the folder.
 final class DemoSandbox {
     let folder: String
     let port: UInt16
@@ -12,9 +12,9 @@ final class DemoSandbox {
 
     /// Starts the broker and the agent.
     ///
-    /// - Parameter port: the broker's port; nil for a free one.
+    /// - Parameter port: the broker's port; nil to choose a free port.
     init(port: UInt16?) throws(FleetFailure) {
-        // Before anything is started, which would use the broker of somebody else.
+        // Checked before starting anything, so that the demo never uses someone else's broker.
         if let port, Self.isListening(port) {
             throw FleetFailure(.refused, "port-in-use", "Port \(port) is in use. Choose another, or leave --port out.")
         }
@@ -62,18 +62,18 @@ final class DemoSandbox {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path.path)
     }
 
-    /// Fails when a program has ended.
+    /// Throws if a program has exited.
     func check() throws(FleetFailure) {
         for process in processes { try process.check() }
     }
 
-    /// Whether the agent has got a job.
+    /// Whether the agent has received a job.
     func hasJob(_ id: String) -> Bool {
         let log = try? String(contentsOfFile: folder + "/agent.log", encoding: .utf8)
         return log?.contains("The job \(id) ") == true
     }
 
-    /// Ends the programs and removes the folder.
+    /// Stops the programs and deletes the folder.
     func close() {
         for process in processes.reversed() { process.stop() }
         processes = []
@@ -89,14 +89,14 @@ final class DemoSandbox {
         }
     }
 
-    /// Whether somebody listens at a port of this machine.
+    /// Whether a local port is in use.
     static func isListening(_ port: UInt16) -> Bool {
         unsafe onSocket(port: port) { descriptor, address, length in
             unsafe connect(descriptor, address, length.pointee) == 0
         } != nil
     }
 
-    /// Uses a socket with an address on 127.0.0.1. Returns the address's port when that went well.
+    /// Calls a function with a socket and an address on 127.0.0.1. Returns the address's port on success.
     private static func onSocket(
         port: UInt16,
         _ body: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Bool

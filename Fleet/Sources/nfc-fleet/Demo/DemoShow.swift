@@ -2,7 +2,7 @@
 import FleetMQTT
 import FleetModel
 
-/// What the demonstration shows, step by step. Each step waits for the event that the last one has caused.
+/// The steps of the demo. Each step waits for the event caused by the previous step.
 struct DemoShow {
     let place: DemoSandbox
     let session: FleetSession
@@ -10,9 +10,9 @@ struct DemoShow {
     let isOnce: Bool
     private var round: UInt8 = 0
     private var step = Step.start
-    /// Counts the reminders, so that one of an earlier step is ignored.
+    /// The number of the latest reminder. Reminders with smaller numbers are ignored.
     private var reminder = 0
-    /// How many times it has looked whether the job has come.
+    /// How many times the demo has checked whether the job has arrived.
     private var waits = 0
 
     private enum Step {
@@ -26,7 +26,7 @@ struct DemoShow {
         self.isOnce = isOnce
     }
 
-    /// Handles what has happened. Returns true when everything was shown.
+    /// Handles an event. Returns true when the demo is complete.
     mutating func take(_ event: FleetSession.Event) throws -> Bool? {
         switch event {
         case .broker(.connected):
@@ -81,7 +81,7 @@ struct DemoShow {
             try sendJob()
             next(.jobSent, 0.5)
         case .jobSent:
-            // Only a tag that comes after its job gets it.
+            // Only tags that arrive after the job get it.
             guard place.hasJob("demo-\(round)") || waits >= 200 else {
                 waits += 1
                 wait(0.1)

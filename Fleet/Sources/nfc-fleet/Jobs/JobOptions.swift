@@ -5,7 +5,7 @@ import FleetModel
 import Foundation
 import TextSafety
 
-/// The options of every command that sends a job.
+/// The options of all commands that send a job.
 struct JobOptions: ParsableArguments {
     @OptionGroup var fleet: FleetOptions
 
@@ -52,17 +52,17 @@ struct JobSending {
     let options: JobOptions
     let job: Job
 
-    /// After this time without an outcome the job is sent again. The node does it once.
-    private static let again = 10.0
-    /// How long what the broker keeps about the node may take to come.
+    /// If there is no outcome after this many seconds, the job is sent again. The node performs it only once.
+    private static let resendDelay = 10.0
+    /// How many seconds to wait for the node's retained state.
     private static let patience = 2.0
-    /// How long after the deadline the outcome of a node may come that is connected.
+    /// How many seconds after the deadline to wait for the outcome of a connected node.
     private static let grace = 15.0
-    /// How long after the deadline to end when no node is connected.
+    /// How many seconds after the deadline to wait if the node is not connected.
     private static let graceAlone = 0.5
 
     private enum Reminder: Int {
-        case again, deadline, end, state
+        case resend, deadline, end, state
     }
 
     func run() async throws {
@@ -70,7 +70,7 @@ struct JobSending {
         let topics = session.topics
         let payload = try session.configuration.signer()?.sign(job).bytes ?? job.json.bytes
         let outcomes = topics.event(job.node, .bridge)
-        // What the broker has retained about the node; nil when it never connected.
+        // The node's retained state; nil if the node has never connected.
         var state: [UInt8]?
         var (isReady, isSent) = (false, false)
         let send = {
@@ -79,7 +79,7 @@ struct JobSending {
             session.connection.publish(topics.job(job.node), payload, number: 1)
             session.remind(Reminder.deadline.rawValue, after: options.deadline + Self.graceAlone)
             session.remind(Reminder.end.rawValue, after: options.deadline + Self.grace)
-            session.remind(Reminder.again.rawValue, after: Self.again)
+            session.remind(Reminder.resend.rawValue, after: Self.resendDelay)
         }
         defer {
             if isSent, session.isCancelled {
@@ -98,7 +98,7 @@ struct JobSending {
                     )
                 }
                 isReady = true
-                // The broker sends what it keeps at once. A node of which it keeps nothing would never get the job.
+                // The broker sends a retained state immediately. Without one, the node would never get the job.
                 session.remind(Reminder.state.rawValue, after: Self.patience)
                 send()
             case .reminder(Reminder.state.rawValue) where state == nil: throw absence(nil)
@@ -112,9 +112,9 @@ struct JobSending {
             case .broker(.message(let message)) where message.topic == outcomes && !message.isRetained:
                 let value = try? JSONValue(parsing: message.payload)
                 if value?["data"]?["job"]?.text == job.id { return message.payload }
-            case .reminder(Reminder.again.rawValue):
+            case .reminder(Reminder.resend.rawValue):
                 session.connection.publish(topics.job(job.node), payload)
-                session.remind(Reminder.again.rawValue, after: Self.again)
+                session.remind(Reminder.resend.rawValue, after: Self.resendDelay)
             case .reminder(Reminder.deadline.rawValue) where state != Self.online: throw absence(state)
             case .reminder(Reminder.end.rawValue):
                 throw FleetFailure(.refused, "no-outcome", "\(job.node) has not answered. See: nfc fleet nodes")
@@ -127,7 +127,7 @@ struct JobSending {
 
     private static let online = Array("online".utf8)
 
-    /// Why no outcome came from a node that is not connected.
+    /// Explains why a disconnected node sent no outcome.
     private func absence(_ state: [UInt8]?) -> FleetFailure {
         guard state != nil else {
             let reason = """

@@ -19,7 +19,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try options.configuration()
-        // What is shown can be used.
+        // Check that the settings are valid before showing them.
         _ = (try configuration.settings(reconnects: false), try configuration.signer())
         let address = try configuration.broker.address()
         let members: [(String, String?)] = [

@@ -4,7 +4,7 @@ import FleetModel
 import Foundation
 import TextSafety
 
-/// Why a command failed. It is printed in one place.
+/// Why a command failed. `FleetCommand.main()` prints it.
 struct FleetFailure: Error {
     /// The documented exit status.
     enum Status: Int32 {
@@ -15,7 +15,7 @@ struct FleetFailure: Error {
     }
 
     var status: Status
-    /// The error's name, for programs.
+    /// The error code, for programs.
     var name: String
     /// What happened and what to do next.
     var message: String
@@ -31,7 +31,7 @@ struct FleetFailure: Error {
 
     static let cancelled = FleetFailure(.cancelled, "cancelled", "Cancelled.")
 
-    /// Prints the failure: an object to standard output, or a sentence to standard error.
+    /// Prints the failure: as JSON to standard output, or as a sentence to standard error.
     func print(json: Bool) {
         let value: JSONValue = ["ok": false, "error": .string(name), "message": .string(message)]
         if json { Output.line(value.line) } else { Output.write(VisibleText.escaped(message), to: STDERR_FILENO) }

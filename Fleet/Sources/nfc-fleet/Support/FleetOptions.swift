@@ -6,7 +6,7 @@ import FleetModel
 import Foundation
 import LinuxSupport
 
-/// The options of every command that talks to the broker.
+/// The options of all commands that connect to the broker.
 struct FleetOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The broker: mqtts://HOST[:PORT], or mqtt:// without encryption.", valueName: "url"))
     var broker: String?
@@ -20,12 +20,12 @@ struct FleetOptions: ParsableArguments {
     @Flag(help: "Print JSON lines.")
     var json = false
 
-    /// The path of the usual configuration.
+    /// The path of the default configuration file.
     static var usualPath: String {
         UserFolders(environment: ProcessInfo.processInfo.environment).config + "/nfc/fleet.toml"
     }
 
-    /// The configuration of the file, with the options.
+    /// Returns the configuration file's settings, with the options applied.
     func configuration() throws(FleetFailure) -> FleetConfiguration {
         do throws(ConfigurationError) {
             var configuration = try file()
@@ -61,7 +61,7 @@ struct FleetOptions: ParsableArguments {
 }
 
 extension FleetConfiguration {
-    /// How a command connects.
+    /// Returns the connection settings for a command.
     func settings(reconnects: Bool) throws(FleetFailure) -> MQTTSettings {
         do throws(ConfigurationError) {
             let client = "nfc-fleet-\(Hex.text((0..<6).map { _ in UInt8.random(in: 0...0xFF) }))"
@@ -73,7 +73,7 @@ extension FleetConfiguration {
         }
     }
 
-    /// Signs jobs; nil where no key is configured.
+    /// Returns the signer for jobs; nil if no key is configured.
     func signer() throws(FleetFailure) -> JobSigner? {
         guard let signingKey, let signingFile else { return nil }
         do throws(ConfigurationError) {

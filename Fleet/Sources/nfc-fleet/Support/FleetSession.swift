@@ -4,12 +4,12 @@ import FleetMQTT
 import FleetModel
 import Glibc
 
-/// A connection of a command, with what comes over it. Ctrl-C, SIGTERM and SIGHUP cancel it.
+/// A command's connection and its events. Ctrl-C, SIGTERM and SIGHUP cancel the session.
 final class FleetSession {
-    /// What a command waits for.
+    /// An event that a command handles.
     enum Event: Sendable {
         case broker(MQTTEvent)
-        /// The time is over that ``FleetSession/remind(after:)`` was asked for.
+        /// The time set with ``FleetSession/remind(_:after:)`` has passed.
         case reminder(Int)
         case cancelled
     }
@@ -20,12 +20,12 @@ final class FleetSession {
     private let input: AsyncStream<Event>.Continuation
     private let signals: StopSignals
 
-    /// Connects.
+    /// Starts connecting to the broker.
     ///
     /// - Parameters:
-    ///   - options: the broker.
-    ///   - reconnects: whether a lost connection is made again, for a command that goes on for a long time.
-    ///   - signals: what cancels it.
+    ///   - options: the broker to connect to.
+    ///   - reconnects: whether to re-establish a lost connection, for long-running commands.
+    ///   - signals: the signals that cancel the session.
     init(
         _ options: FleetOptions,
         reconnects: Bool = false,
@@ -42,17 +42,17 @@ final class FleetSession {
 
     var topics: FleetTopics { configuration.broker.topics }
 
-    /// Whether a signal has ended it.
+    /// Whether a signal has cancelled the session.
     var isCancelled: Bool { signals.isRaised }
 
-    /// Has a reminder come.
+    /// Schedules a reminder event, after a delay in seconds.
     func remind(_ number: Int = 0, after seconds: Double) {
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [input] in input.yield(.reminder(number)) }
     }
 
-    /// Waits for events, and closes the connection.
+    /// Handles events until there is a result, then closes the connection.
     ///
-    /// - Parameter take: handles each event; returns the result when it has one.
+    /// - Parameter take: handles an event. Returns the result, or nil to continue.
     func run<Value>(_ take: (Event) throws -> Value?) async throws -> Value {
         var result: Value?
         do {
@@ -87,6 +87,6 @@ final class FleetSession {
 }
 
 extension StopSignals {
-    /// The signals that end a command. One under `nohup` goes on after the terminal is closed.
+    /// The signals that end a command. Under `nohup`, a command continues after the terminal is closed.
     static func ofCommand() -> StopSignals { StopSignals([SIGINT, SIGTERM, SIGHUP]) }
 }

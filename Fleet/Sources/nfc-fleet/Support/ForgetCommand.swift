@@ -29,7 +29,7 @@ struct ForgetCommand: AsyncParsableCommand {
     @Option(help: "Home Assistant's discovery prefix.")
     var prefix = "homeassistant"
 
-    /// How long nothing has to come until all retained messages are there.
+    /// How many seconds without a message mean that all retained messages have arrived.
     private static let quiet = 0.5
 
     func run() async throws {

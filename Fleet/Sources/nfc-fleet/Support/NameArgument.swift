@@ -2,11 +2,11 @@
 import ArgumentParser
 import FleetModel
 
-/// The name of a node or a reader on the command line.
+/// A node or reader name given on the command line.
 struct NameArgument {
     let name: FleetName
 
-    /// Parses a name, for the `transform` of an argument, so that an error says what is allowed.
+    /// Parses a name for an argument's `transform`, so that errors explain what is allowed.
     static func parse(_ text: String) throws -> NameArgument {
         guard let name = FleetName(text) else {
             throw ValidationError("A name has 1 to \(FleetName.maximumLength) letters of ASCII, digits, - and _.")
@@ -15,11 +15,11 @@ struct NameArgument {
     }
 }
 
-/// A UID on the command line: digits in hexadecimal, with or without `:` or `-`.
+/// A UID given on the command line: hexadecimal digits, optionally separated by `:` or `-`.
 struct UIDArgument {
     let bytes: [UInt8]
 
-    /// Parses a UID, for the `transform` of an argument.
+    /// Parses a UID for an argument's `transform`.
     static func parse(_ text: String) throws -> UIDArgument {
         let digits = text.filter { $0 != ":" && $0 != "-" }
         guard let bytes = Hex.bytes(digits), (1...10).contains(bytes.count) else {

@@ -2,12 +2,12 @@
 import Foundation
 import Synchronization
 
-/// Writes lines.
+/// Writes lines of text.
 enum Output {
-    /// What is to be done before the program ends because nobody reads its output any more.
+    /// Runs before the program exits because its output can't be written.
     static let cleanUp = Mutex<@Sendable () -> Void>({})
 
-    /// Writes a line to standard output. Ends the program when nobody reads it any more.
+    /// Writes a line to standard output. Exits the program if nobody reads the output any more.
     static func line(_ text: String) {
         guard !write(text, to: STDOUT_FILENO) else { return }
         cleanUp.withLock { $0 }()
@@ -17,7 +17,7 @@ enum Output {
     /// Writes a line for people to standard error.
     static func note(_ text: String) { write(text, to: STDERR_FILENO) }
 
-    /// - Returns: whether all of it was written.
+    /// - Returns: whether the whole line was written.
     @discardableResult
     static func write(_ text: String, to descriptor: Int32) -> Bool {
         var bytes = Array((text + "\n").utf8)

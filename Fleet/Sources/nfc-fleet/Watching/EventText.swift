@@ -2,11 +2,11 @@
 import FleetModel
 import TextSafety
 
-/// An event in one line for people. Its content comes from strangers.
+/// Formats an event as one line for people. The event's content is untrusted.
 enum EventText {
     /// - Parameters:
-    ///   - node: the node of the topic. Only that is what the broker lets a node publish; an event can say anything.
-    ///   - reader: the reader of the topic.
+    ///   - node: the node in the topic. The broker restricts topics per node, but not what an event claims.
+    ///   - reader: the reader in the topic.
     static func text(_ event: JSONValue, _ node: FleetName, _ reader: FleetName) -> String {
         let data = event["data"] ?? [:]
         let place = "\(node)/\(reader)"

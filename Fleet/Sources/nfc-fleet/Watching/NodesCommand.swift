@@ -20,14 +20,14 @@ struct NodesCommand: AsyncParsableCommand {
 
     @OptionGroup var options: FleetOptions
 
-    /// What is retained about a node.
+    /// The retained messages of a node.
     private struct Node {
         var state = "unknown"
         var info: [UInt8]?
         var readers: [FleetName: String] = [:]
     }
 
-    /// How long nothing has to come until all retained messages are there.
+    /// How many seconds without a message mean that all retained messages have arrived.
     private static let quiet = 0.5
 
     func run() async throws {
@@ -66,7 +66,7 @@ struct NodesCommand: AsyncParsableCommand {
         guard let place = topics.place(of: message.topic) else { return }
         let text = String(decoding: message.payload.prefix(64), as: UTF8.self)
         switch place.leaf {
-        // It was cleared.
+        // An empty message means that the topic was cleared.
         case "state" where text.isEmpty: nodes[place.node] = nil
         case "availability" where text.isEmpty: nodes[place.node]?.readers[place.reader] = nil
         case "state": nodes[place.node, default: Node()].state = text
@@ -93,10 +93,10 @@ struct NodesCommand: AsyncParsableCommand {
         let problem = info?["problem"]?.text.map { "  \($0)" } ?? ""
         Output.line(VisibleText.escaped("\(name)  \(node.state)\(problem)"))
         for (reader, availability) in node.readers.sorted(by: { $0.key < $1.key }) {
-            let known = info?["readers"]?.elements?.first { $0["name"]?.text == reader.text }
-            // What the readers said last holds only while the agent is there.
+            let reported = info?["readers"]?.elements?.first { $0["name"]?.text == reader.text }
+            // The readers' last state is valid only while the agent is connected.
             let state = node.state == "online" ? availability : "unknown"
-            Output.line(VisibleText.escaped("  \(reader)  \(state)  \(known?["reader"]?.text ?? "")"))
+            Output.line(VisibleText.escaped("  \(reader)  \(state)  \(reported?["reader"]?.text ?? "")"))
         }
     }
 }

@@ -57,7 +57,7 @@ struct JobsCommand: AsyncParsableCommand {
     }
 }
 
-/// When a watch ends by itself.
+/// Limits after which a watch ends.
 struct WatchLimits: ParsableArguments {
     @Option(help: "End after this many events.")
     var count: Int?
@@ -71,13 +71,13 @@ struct WatchLimits: ParsableArguments {
     }
 }
 
-/// Prints the events of a filter.
+/// Prints the events that match a topic filter.
 struct EventWatch {
     let options: FleetOptions
     let limits: WatchLimits
     let node: FleetName?
 
-    /// The reminder to look whether the node is known. The other one ends the watch.
+    /// The number of the reminder to check whether the node exists. Reminder 0 is the timeout.
     private static let knowledge = 1
 
     func run(filter: (FleetTopics) -> String) async throws {
@@ -92,7 +92,7 @@ struct EventWatch {
             case .broker(.connected):
                 wasConnected = true
                 session.connection.subscribe([filter])
-                // Apart, because the user may not be allowed to read it.
+                // A separate subscription, because the user may not be allowed to read the state.
                 if !isKnown, let state {
                     session.connection.subscribe([state])
                     session.remind(Self.knowledge, after: 2)
@@ -107,7 +107,7 @@ struct EventWatch {
             case .broker(.subscribed(let refused)) where !refused.isEmpty:
                 throw FleetFailure(.noBroker, "not-allowed", "The broker does not let you read \(filter).")
             case .broker(.disconnected(let failure)):
-                // Without a first connection something is wrong with the broker or its address.
+                // If the first connection fails, the broker or its address is wrong.
                 guard wasConnected else { throw FleetFailure(failure) }
                 Output.note(failure.reason)
             case .broker(.message(let message)) where !message.isRetained:

@@ -76,8 +76,8 @@ struct AppsListCommand: AsyncParsableCommand {
         let start =
             switch way {
             case .success(.bus): "started by the bus"
-            case .success(.command): "started by its command, and given the message"
-            case .success(.link): "started by its command, and given the link alone"
+            case .success(.command): "started by its command, with the message"
+            case .success(.link): "started by its command, with only the link"
             case .failure(let error): error.reason
             }
         var lines = ["\(app.name)  \(app.id)  (\(app.desktopID).desktop)", "  \(start)"]
@@ -109,7 +109,7 @@ struct AppsListCommand: AsyncParsableCommand {
         ]
     }
 
-    /// The links of an associated domain.
+    /// The status of an associated domain's links.
     private struct Links {
         var opensBrowser: Bool
         var age: Int?
@@ -119,11 +119,11 @@ struct AppsListCommand: AsyncParsableCommand {
         var hasFile = false
 
         var lines: [String] {
-            var lines = opensBrowser ? ["the browser was chosen for it"] : []
+            var lines = opensBrowser ? ["you chose the browser for this domain"] : []
             if source == .local { lines.append("a local association file (developer mode); see nfc links list") }
             if let age { lines.append("the site answered \(ageText(seconds: Int64(age)))") }
             if let failure { lines.append("the last try failed: \(failure)") }
-            if !hasFile { lines.append("no association file; nfc links fetch gets it") }
+            if !hasFile { lines.append("no association file; to get it: nfc links fetch") }
             if hasFile, rules.isEmpty { lines.append("the association file gives this app no links") }
             return lines + rules
         }
@@ -136,12 +136,12 @@ struct AppsListCommand: AsyncParsableCommand {
         _ cache: LinkCache<PrivateFolder>
     ) -> Links {
         let domain = entry.domain
-        // As `nfc apps choose` takes it.
+        // The form that `nfc apps choose` accepts.
         var links = Links(opensBrowser: choices.opensBrowser(for: (entry.isWildcard ? "*." : "") + domain))
-        let known = cache.association(of: domain)
-        links.source = LinkStatus(domain: domain, known: known, now: UserEnvironment.now).source
-        links.age = known?.answered.map { Int(UserEnvironment.now - $0) }
-        links.failure = known?.failure
+        let association = cache.association(of: domain)
+        links.source = LinkStatus(domain: domain, association: association, now: UserEnvironment.now).source
+        links.age = association?.answered.map { Int(UserEnvironment.now - $0) }
+        links.failure = association?.failure
         guard let matcher = cache.matchers(of: [domain])[domain] else { return links }
         links.hasFile = true
         for (index, details) in matcher.file.details.enumerated() where details.apps.contains(app.id) {
@@ -185,14 +185,14 @@ struct AppsChooseCommand: AsyncParsableCommand {
         let user = UserEnvironment()
         var choices = LinkChoices(of: user.folders)
         let name = choices.choose(domain, isBrowser: choice == .browser)
-        // An entry for all hosts below a domain covers the name with '*.' like any of them, and no other entry does.
+        // A wildcard entry for the domain also matches a name that starts with '*.', and no other entry does.
         let isListed = name.map { name in user.apps().apps.contains { $0.entry(for: name) != nil } } ?? false
-        // An earlier choice can be undone after the app is gone.
+        // An earlier choice can be undone even if the app was removed.
         guard let name, isListed || choice == .app else {
-            throw CommandFailure("not-listed", "No installed app has links of \(domain). See: nfc apps")
+            throw CommandFailure("not-listed", "No installed app opens links of \(domain). See: nfc apps")
         }
         try choices.save(in: user.folders)
-        let target = choice == .browser ? "the browser" : "the app that has them"
+        let target = choice == .browser ? "the browser" : "the installed app"
         printResult(
             json: json,
             ["ok": true, "domain": name, "opens": choice.rawValue],

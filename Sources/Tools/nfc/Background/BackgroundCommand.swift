@@ -52,7 +52,7 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
             the system does not report it.
 
             Exit status: 0 when tags are read, 3 when no reader answers, 1 when
-            something else prevents reading, or when nfcd does not run.
+            something else prevents reading, or when nfcd is not running.
             """
     )
 
@@ -61,7 +61,7 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let (text, status) = try RunningService.status() else {
-            let message = "nfcd does not run. Start it with: nfc background enable, or: nfc background run"
+            let message = "nfcd is not running. Start it with: nfc background enable, or: nfc background run"
             throw CommandFailure("not-running", message)
         }
         if json {
@@ -73,14 +73,14 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
     }
 }
 
-/// The service that runs for the user, if any.
+/// The user's running service, if any.
 enum RunningService {
     private static let name = "org.opencorenfc.Background"
 
-    /// Calls a method of the service. The call does not start the service. The service has `limit` seconds to answer.
+    /// Calls a method of the service without starting it. The service has `limit` seconds to answer.
     ///
-    /// - Returns: its answer; nil when it does not run.
-    /// - Throws: ``CommandFailure``, `no-bus` when there is no bus, and `no-answer` when it runs and does not answer.
+    /// - Returns: the answer; nil if the service is not running.
+    /// - Throws: ``CommandFailure`` with `no-bus` if there is no bus, or `no-answer` if the service does not answer.
     static func ask(_ method: String, _ arguments: [BusValue] = [], within limit: UInt64 = 2) throws -> String? {
         let object = BusCall.Object(name, "/org/opencorenfc/Background", name + "1")
         do throws(BusError) {
@@ -93,7 +93,7 @@ enum RunningService {
         }
     }
 
-    /// Whether the service runs, even if it does not answer.
+    /// Whether the service is running, even if it does not answer.
     static var isRunning: Bool {
         guard let bus = try? BusConnection(.user) else { return false }
         return (try? bus.hasOwner(name)) == true
@@ -101,8 +101,8 @@ enum RunningService {
 
     /// Asks the service for its status.
     ///
-    /// - Returns: the answer as text and decoded; nil when the service does not run.
-    /// - Throws: ``CommandFailure``, `bad-answer` when the answer can't be read, and the failures of ``ask(_:_:within:)``.
+    /// - Returns: the answer, as text and decoded; nil if the service is not running.
+    /// - Throws: ``CommandFailure`` with `bad-answer` if the answer can't be decoded, or as ``ask(_:_:within:)``.
     static func status() throws -> (text: String, status: ServiceStatus)? {
         guard let text = try ask("Status") else { return nil }
         guard let status = ServiceStatus(text) else {
@@ -128,13 +128,13 @@ struct ServiceStatus: Decodable {
 
     var reading: Bool
     var locked: Bool
-    /// Whether logind does not answer; nil from an earlier version of the service.
+    /// Whether logind does not answer; nil if the service is an older version.
     var silentLogin: Bool?
-    /// The screen savers that do not answer; nil from an earlier version of the service.
+    /// The screen savers that do not answer; nil if the service is an older version.
     var silentSavers: [String]?
     var waiting: Int
     var conditions: [Condition]
-    /// Why the service can't save what it reads, as a sentence; nil when it can.
+    /// A sentence that explains why the service can't save what it reads; nil if it can.
     var inboxProblem: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -144,10 +144,10 @@ struct ServiceStatus: Decodable {
         case inboxProblem = "inbox_problem"
     }
 
-    /// The longest answer that is read.
+    /// The maximum size of an answer in bytes.
     private static let maximumSize = 1 << 20
 
-    /// Reads the service's answer; nil when it can't be read.
+    /// Decodes the service's answer; nil if that fails.
     init?(_ text: String) {
         guard text.utf8.count <= Self.maximumSize,
             let status = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)), status.waiting >= 0
@@ -157,7 +157,7 @@ struct ServiceStatus: Decodable {
         self = status
     }
 
-    /// The programs, by name, that do not report whether the screen is locked.
+    /// The names of programs that do not report whether the screen is locked.
     var silent: [String] { (silentLogin == true ? ["logind"] : []) + (silentSavers ?? []) }
 
     var reader: Condition? { conditions.first { $0.condition == "reader" } }
@@ -186,7 +186,7 @@ struct UserEnvironment {
     let folders = UserFolders(environment: ProcessInfo.processInfo.environment)
     let deliverer = LinkDeliverer(environment: ProcessInfo.processInfo.environment)
 
-    /// The seconds since 1970.
+    /// The current time in seconds since 1970.
     static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
     func apps() -> InstalledApps { InstalledApps(folders) }
@@ -195,7 +195,7 @@ struct UserEnvironment {
 
     func inbox() throws(StorageError) -> Inbox<PrivateFolder> { try Inbox(of: folders) }
 
-    /// The router that decides where links go now.
+    /// Returns the router that decides which app opens a link.
     func router(allowsCustomSchemes: Bool = false) throws(StorageError) -> LinkRouter {
         try deliverer.router(allowsCustomSchemes: allowsCustomSchemes)
     }

@@ -38,7 +38,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         guard findings.allSatisfy({ $0.state != .fails }) else { throw ExitCode(1) }
     }
 
-    /// Whether the service does its work. The status is nil when it does not run.
+    /// Checks whether the service works. The status is nil if the service is not running.
     static func service(_ status: Result<ServiceStatus?, any Error>) -> Finding {
         switch status {
         case .failure(let error):
@@ -47,13 +47,13 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
             return Finding("service", .fails, "nfcd does not answer: \(failure?.message ?? "\(error)")", fix: fix)
         case .success(nil):
             let fix = "nfc background enable, or without systemd: nfc background run"
-            return Finding("service", .fails, "nfcd does not run.", fix: fix)
+            return Finding("service", .fails, "nfcd is not running.", fix: fix)
         case .success(let status?):
             if let problem = status.inboxProblem {
                 let fix = "Free some disk space, or make the folder writable. nfcd tries again by itself."
                 return Finding("service", .fails, "nfcd runs, but can't save what it reads: \(problem)", fix: fix)
             }
-            // The reader has a check of its own below.
+            // The reader has its own check below.
             let obstacles = status.conditions.filter { !$0.met && $0.condition != "reader" }
             guard obstacles.isEmpty else {
                 let reasons = obstacles.map { "\($0.condition): \($0.source)" }.joined(separator: " ")
@@ -63,7 +63,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         }
     }
 
-    /// The reader that the service uses, or would use if it ran.
+    /// Checks the reader that the service uses, or would use if it were running.
     static func reader(_ status: ServiceStatus??) async -> Finding {
         let fix =
             "Plug it in, see: nfc readers. PC/SC readers need pcscd. To use a PN532: nfc background "
@@ -82,7 +82,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         }
     }
 
-    /// The configuration of the reader that the service would use, to look at it without a recording.
+    /// The configuration of the reader that the service would use, without recording.
     static func lookConfiguration(over own: ReaderConfiguration) -> ReaderConfiguration {
         var configuration = own
         configuration.reader = own.backgroundReader

@@ -51,7 +51,7 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
             json: json,
             ["ok": true, "files": installation.paths, "notes": notes],
             installation.paths.map { "Wrote \($0)" }
-                + ["The service runs now, and in every session. See: nfc background status"]
+                + ["The service is running, and will start in every session. See: nfc background status"]
         )
     }
 
@@ -72,26 +72,26 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
         }
     }
 
-    /// A service that was started by hand owns the bus name and the inbox, so systemd could not start another.
+    /// A manually started service owns the bus name and the inbox, so systemd could not start another one.
     private func refuseAnotherService() throws {
         guard RunningService.isRunning else { return }
         do {
             try ServiceInstallation.systemctl("is-active", "--quiet", ServiceInstallation.unitName)
         } catch {
-            let message = "An nfcd that systemd did not start already runs. Stop it, then enable the service."
+            let message = "nfcd is already running, but was not started by systemd. Stop it, then enable the service."
             throw CommandFailure("still-running", message)
         }
     }
 
-    /// For systemd the service has started when it owns its bus name; it works only when it also answers.
+    /// systemd considers the service started once it owns its bus name. This also checks that it answers.
     private func confirm() throws {
         do {
             guard try RunningService.ask("Status", within: 20) == nil else { return }
         } catch is BusError {
-            // systemctl has reported the failure.
+            // systemctl has already reported the failure.
             return
         }
-        let message = "The service ended at once, and all changes were undone. See: journalctl --user -u nfcd"
+        let message = "The service exited immediately, and all changes were undone. See: journalctl --user -u nfcd"
         throw CommandFailure("ended", message)
     }
 
@@ -153,7 +153,7 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
 
         var isEmpty: Bool { files.isEmpty && data.isEmpty }
 
-        /// The files, each with a verb before its path.
+        /// The files as lines, each with a verb before the path.
         func lines(_ verb: String) -> [String] {
             files.map { "\(verb) \($0)" }
                 + data.map { "\(verb) \($0.path): \($0.content), \($0.count == 1 ? "1 file" : "\($0.count) files")" }
@@ -172,10 +172,10 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
         }
         var removal = Removal(files: try disable(installation))
         if purge {
-            // A service that was started by hand would go on writing files.
+            // A manually started service would keep writing files.
             if RunningService.isRunning {
                 let message =
-                    "An nfcd that systemd did not start still runs, so its files were not removed. Stop it first."
+                    "nfcd is still running, but was not started by systemd. Its files were not removed. Stop it first."
                 throw CommandFailure("still-running", message)
             }
             removal.data = try data.remove()
@@ -187,7 +187,7 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
         do {
             try ServiceInstallation.systemctl("show-environment")
         } catch let failure as CommandFailure where failure.name == "no-systemd" {
-            // Without systemd nothing runs the service; its files are removed anyway.
+            // Without systemd, the service can't be running. Its files are removed anyway.
             if purge { return installation.remove() }
             throw CommandFailure(
                 "no-systemd",

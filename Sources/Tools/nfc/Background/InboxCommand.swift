@@ -147,7 +147,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
         )
     }
 
-    /// Claims the entry until it is opened and removed, so that a click and a command at the same time open it once.
+    /// Claims the entry until it is opened and removed, so that a click and a command can't both open it.
     private func claim(_ id: InboxEntry.ID, _ inbox: Inbox<PrivateFolder>) throws -> FileClaim {
         do throws(StorageError) {
             return try inbox.claim(id)
@@ -164,7 +164,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
         return CommandFailure("no-entry", message)
     }
 
-    /// The failure while the screen is locked. If the service runs, it opens the entry when the screen is unlocked.
+    /// Returns the failure for a locked screen. A running service opens the entry when the screen is unlocked.
     private func locked(_ id: InboxEntry.ID) -> CommandFailure {
         let answer = try? RunningService.ask("Open", [.string(id.description)])
         let next =
@@ -177,13 +177,13 @@ struct InboxOpenCommand: AsyncParsableCommand {
         do throws(DeliveryError) {
             return try deliverer.deliver(delivery)
         } catch {
-            // Last, because a reason may end with a command to copy.
+            // The reason comes last, because it may end with a command to copy.
             let text = "The link was not opened, and its entry stays in the inbox. \(error.reason)"
             throw CommandFailure(error.code.rawValue, text)
         }
     }
 
-    /// The app or browser that opened the entry, for people.
+    /// Describes where the entry was opened.
     static func text(_ delivery: Delivery, _ receipt: LinkDeliverer.Receipt) -> String {
         switch delivery {
         case .app(let app, _): receipt.hasMessage ? app.id : "\(app.id), without the message"
@@ -257,8 +257,8 @@ struct InboxClearCommand: AsyncParsableCommand {
         if identifiers.isEmpty { return try inbox.clear() }
         if let removal = try inbox.remove(Set(identifiers.map(\.id))) { return removal }
         let content = try inbox.content()
-        let known = Set(content.entries.map(\.id)).union(content.damagedEntries)
-        let missing = identifiers.map(\.id).filter { !known.contains($0) }.map(\.description)
+        let knownIDs = Set(content.entries.map(\.id)).union(content.damagedEntries)
+        let missing = identifiers.map(\.id).filter { !knownIDs.contains($0) }.map(\.description)
         throw CommandFailure(
             "no-entry",
             "The inbox has no entry \(missing.joined(separator: ", ")), and nothing was removed. See: nfc inbox list"
@@ -266,8 +266,8 @@ struct InboxClearCommand: AsyncParsableCommand {
     }
 }
 
-/// The identifier of an entry on the command line. It can also be the name of the entry's file, as damaged entries are
-/// listed.
+/// An entry's identifier on the command line. The name of the entry's file is accepted too, because damaged entries are
+/// listed by file name.
 struct EntryArgument: ExpressibleByArgument {
     var id: InboxEntry.ID
 

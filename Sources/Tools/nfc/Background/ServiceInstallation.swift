@@ -3,10 +3,10 @@ import Foundation
 import Glibc
 import LinuxSupport
 
-/// The files that register a user's service with systemd, the bus and the desktop.
+/// The files that register the user's service with systemd, the bus and the desktop.
 struct ServiceInstallation {
     static let unitName = "nfcd.service"
-    /// Larger existing files are not replaced, because they could not be restored.
+    /// The largest existing file that may be replaced, in bytes. Larger files could not be restored.
     private static let maximumSize = 1 << 20
     private static let busFileName = "org.opencorenfc.Background.service"
 
@@ -27,7 +27,7 @@ struct ServiceInstallation {
         ]
     }
 
-    /// The service's program: beside this one, or in one of the folders of `PATH`.
+    /// Finds the service's program: in this program's folder, or in `PATH`.
     static func program() throws -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
         let beside = ProgramPath.ownFolder.map { $0 + "/nfcd" }
@@ -39,14 +39,14 @@ struct ServiceInstallation {
         return found
     }
 
-    /// Whether a program is in a folder that may be cleaned: a build folder, or one for temporary files.
+    /// Whether a program is in a folder that may be deleted: a build folder or a temporary folder.
     static func isTemporary(_ path: String) -> Bool {
         path.split(separator: "/").contains(".build") || path.hasPrefix("/tmp/") || path.hasPrefix("/var/tmp/")
     }
 
     // MARK: The files
 
-    /// Writes the files. If that fails, it restores the earlier ones.
+    /// Writes the files. On failure, the caller restores the earlier files.
     func write(program: String, arguments: [String]) throws {
         let texts = [
             ServiceFiles.unit(program: program, arguments: arguments), ServiceFiles.busFile(program: program),
@@ -67,25 +67,25 @@ struct ServiceInstallation {
         }
     }
 
-    /// Removes the files. Returns the files that existed.
+    /// Removes the files. Returns the paths of the files that existed.
     @discardableResult
     func remove() -> [String] {
         paths.filter { path in (try? FileManager.default.removeItem(atPath: path)) != nil }
     }
 
     struct Earlier {
-        /// The content of each file that existed.
+        /// The contents of the files that existed.
         fileprivate var files: [String: [UInt8]] = [:]
-        /// The folders that did not exist, the deepest first.
+        /// The folders that did not exist, deepest first.
         fileprivate var missingFolders: [String] = []
 
         /// Whether the service was enabled.
         var isEnabled: Bool { !files.isEmpty }
     }
 
-    /// The state now, for ``restore(_:)``.
+    /// Saves the current state for ``restore(_:)``.
     ///
-    /// - Throws: ``CommandFailure`` when an existing file could not be restored later.
+    /// - Throws: ``CommandFailure`` if an existing file could not be restored later.
     func earlier() throws -> Earlier {
         var earlier = Earlier()
         for path in paths {
@@ -100,7 +100,7 @@ struct ServiceInstallation {
                 folder = (folder as NSString).deletingLastPathComponent
             }
         }
-        // systemctl creates it.
+        // This folder is created by systemctl.
         let wants = unitFolder + "/default.target.wants"
         if !FileManager.default.fileExists(atPath: wants) { earlier.missingFolders.insert(wants, at: 0) }
         return earlier
@@ -111,7 +111,7 @@ struct ServiceInstallation {
         for (path, content) in earlier.files {
             try? OutputFile.write(content, to: path, readers: .everyone)
         }
-        // Folders that are not empty stay.
+        // Folders that are not empty are kept.
         for folder in earlier.missingFolders { unsafe rmdir(folder) }
     }
 
@@ -131,7 +131,7 @@ struct ServiceInstallation {
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            // The first question that is asked. It fails too where there is no systemctl.
+            // This is the first command run, so it fails if systemctl is missing.
             if arguments == ["show-environment"] { throw noSystemd }
             throw CommandFailure("systemd", "systemctl --user \(arguments.joined(separator: " ")): \(text)")
         }
@@ -143,7 +143,7 @@ struct ServiceInstallation {
     )
 }
 
-/// The texts of the files that register the service with systemd, the bus and the desktop.
+/// The contents of the files that register the service with systemd, the bus and the desktop.
 enum ServiceFiles {
     static func unit(program: String, arguments: [String] = []) -> String {
         let command = ([program] + arguments).map(quoted).joined(separator: " ")
@@ -189,7 +189,7 @@ enum ServiceFiles {
             """
     }
 
-    /// The bus activation file: what the bus starts when a program calls the service. With systemd it is the unit.
+    /// The bus activation file: tells the bus how to start the service. With systemd, the bus starts the unit.
     static func busFile(program: String) -> String {
         """
         # Starts nfcd when its name is called. 'nfc background enable' writes this file with the program's own path.
@@ -201,7 +201,7 @@ enum ServiceFiles {
         """
     }
 
-    /// The desktop entry that identifies the sender of the notifications. It does not appear in menus.
+    /// The desktop entry for the notifications' sender. It is hidden from menus.
     static func desktopEntry(program: String) -> String {
         """
         [Desktop Entry]
@@ -236,13 +236,13 @@ enum ServiceFiles {
         return "\"\(text)\""
     }
 
-    /// A word of a command, quoted for the bus, which reads it as a shell does, without variables.
+    /// Quotes a word of a command for the bus, which parses commands like a shell, but without variables.
     private static func quotedForBus(_ word: String) -> String {
         isPlain(word) ? word : keyFileText("'\(word.replacing("'", with: #"'\''"#))'")
     }
 
-    /// A word of a command, quoted for a desktop, with no field code for files and links (Desktop Entry Specification,
-    /// "The Exec key").
+    /// Quotes a word of a command for a desktop entry, without field codes for files or links (Desktop Entry
+    /// Specification, "The Exec key").
     private static func quotedForDesktop(_ word: String) -> String {
         guard !isPlain(word) else { return word }
         var text = word.replacing("%", with: "%%")
@@ -250,12 +250,12 @@ enum ServiceFiles {
         return keyFileText("\"\(text)\"")
     }
 
-    /// A value, escaped for the files of the bus and the desktop.
+    /// Escapes a value for bus and desktop files.
     private static func keyFileText(_ value: String) -> String {
         value.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
     }
 
-    /// Whether a word needs no quotes for any of the programs that read a command.
+    /// Whether a word needs no quoting in any of these files.
     private static func isPlain(_ word: String) -> Bool {
         !word.isEmpty
             && word.utf8.allSatisfy { byte in

@@ -40,7 +40,7 @@ struct DemoCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object per step.")
     var json = false
 
-    /// The folder of a demonstration that was killed. The command then only removes what it left.
+    /// The folder left by a demo that was killed. With this option, the command only cleans up.
     @Option(help: .private)
     var takeAway: String?
 
@@ -54,7 +54,7 @@ struct DemoCommand: AsyncParsableCommand {
             try await show(DemoSignals(), output)
             output.show("end", "Everything is removed again: the service, the bus, the app and the folder.")
         } catch is DemoSignals.NoOutput {
-            // The end of the process reports it, as for all commands.
+            // The process reports the error when it exits, like all commands.
         }
     }
 
@@ -80,17 +80,17 @@ struct DemoCommand: AsyncParsableCommand {
             )
         }
         sandbox.busAddress = bus.address
-        try DemoRunner(sandbox: sandbox, output: output, signals: signals, clicks: yes)
+        try DemoRunner(sandbox: sandbox, output: output, signals: signals, clicksAutomatically: yes)
             .run(address: bus.address, usesDesktop: !terminal)
     }
 
-    /// Shows the part that works without a message bus: where the tag's link goes, and the notification's text.
+    /// Shows the part that works without a message bus: which app opens the link, and the notification's text.
     private func showWithoutBus(_ sandbox: DemoSandbox, _ output: DemoOutput) throws {
         let router = try LinkDeliverer(environment: sandbox.environment).router()
         guard let uri = TagURI(DemoSandbox.link), let content = NotificationContent(uri, router: router) else { return }
         output.show(
             "link",
-            "A tag with the link \(uri.text) would come near. By the association file, Tag Reader opens the link:",
+            "A tag with the link \(uri.text) would come near. According to the association file, Tag Reader opens the link:",
             lines: [router.universalLink(uri).why]
         )
         output.show("notification", "The notification would be:", lines: [content.title, content.body])
@@ -108,14 +108,14 @@ struct DemoOutput {
         )
     }
 
-    /// Prints what the person can do now. JSON output leaves it out.
+    /// Prints what the user can do now, to standard error if the output is JSON.
     func prompt(_ text: String) {
         let line = "  \(text)"
         if json { StandardError.writeLine(line) } else { printLine(line) }
     }
 }
 
-/// Ctrl-C and the signals that end the demonstration, from its beginning to its end.
+/// Handles Ctrl-C and other signals that end the demo.
 final class DemoSignals: Sendable {
     struct NoOutput: Error {}
 
@@ -126,7 +126,7 @@ final class DemoSignals: Sendable {
         signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP]) { [isStopped] _ in isStopped.withLock { $0 = true } }
     }
 
-    /// Fails when the person or the system has ended the demonstration, or its output can't be written.
+    /// Throws if the demo was stopped, or its output can't be written.
     func check() throws {
         if isStopped.withLock({ $0 }) {
             let message = "The demonstration was stopped, and everything is removed again."

@@ -4,34 +4,34 @@ import Glibc
 import LinuxSupport
 import UserBus
 
-/// The demonstration itself, from the start of the service to the message in the app.
+/// Runs the demo, from starting the service to showing the message in the app.
 struct DemoRunner {
     let sandbox: DemoSandbox
     let output: DemoOutput
     let signals: DemoSignals
-    /// Whether the notification is clicked without asking.
-    let clicks: Bool
+    /// Whether to click the notification automatically.
+    let clicksAutomatically: Bool
 
-    /// How long the service or the app may take for a step.
+    /// How long a step of the service or the app may take.
     private static let limit = Duration.seconds(20)
-    /// How long a notification stays on the desktop before it is clicked automatically.
-    private static let view = Duration.seconds(2)
+    /// How long a notification is shown on the desktop before it is clicked automatically.
+    private static let viewTime = Duration.seconds(2)
 
     func run(address: String, usesDesktop: Bool) throws {
-        let (stand, desktop) = try makeStand(address, usesDesktop)
-        defer { stand.closeAll() }
+        let (relay, desktop) = try makeRelay(address, usesDesktop)
+        defer { relay.closeAll() }
         let service = try DemoProgram(
             sandbox.programs.service,
             ["--json", "--tags", "\(sandbox.folder.path)/tags"],
             environment: sandbox.environment
         )
-        let loop = DemoLoop(stand: stand, service: service, signals: signals)
+        let loop = DemoLoop(relay: relay, service: service, signals: signals)
         let reading = try loop.wait(Self.limit, "the service to read tags") { $0.message(of: "reading") }
         output.show("service", "The service nfcd runs: \(reading)")
         try sandbox.bringTag()
         output.show("tag", "A virtual NTAG215 comes near. Its link is \(DemoSandbox.link)")
         let notification = try loop.wait(Self.limit, "the notification") { event in
-            if case .desk(.shown(let notification)) = event { notification } else { nil }
+            if case .notification(.shown(let notification)) = event { notification } else { nil }
         }
         output.show(
             "notification",
@@ -39,7 +39,7 @@ struct DemoRunner {
                 ? "The notification is on your desktop." : "The notification is shown here, \(desktop ?? ""):",
             lines: [notification.title, notification.body]
         )
-        guard try click(notification, loop, stand, isOnDesktop: desktop == nil) else {
+        guard try click(notification, loop, relay, isOnDesktop: desktop == nil) else {
             throw CommandFailure(
                 .cancelled,
                 "dismissed",
@@ -52,11 +52,11 @@ struct DemoRunner {
         try showApp(loop)
     }
 
-    /// Takes the place of the program that shows notifications.
-    /// Returns why notifications are shown here; nil when they are shown on the desktop.
-    private func makeStand(_ address: String, _ usesDesktop: Bool) throws -> (NotificationRelay, reason: String?) {
+    /// Acts as the notification server. Returns why notifications are shown in the terminal; nil if they are shown on
+    /// the desktop.
+    private func makeRelay(_ address: String, _ usesDesktop: Bool) throws -> (NotificationRelay, reason: String?) {
         let bus = try BusConnection(.user, address: address)
-        guard usesDesktop else { return (try NotificationRelay(on: bus), "as --terminal asks") }
+        guard usesDesktop else { return (try NotificationRelay(on: bus), "because of --terminal") }
         do throws(BusError) {
             let desktop = try BusConnection(.user)
             return (try NotificationRelay(on: bus, desktop: desktop), nil)
@@ -67,37 +67,39 @@ struct DemoRunner {
                     + "such as dunst shows them.",
                 lines: [error.reason]
             )
-            return (try NotificationRelay(on: bus), "in the place of a desktop")
+            return (try NotificationRelay(on: bus), "instead of on a desktop")
         }
     }
 
-    /// Waits for the click. Returns false when the person dismissed the notification.
+    /// Waits for the click. Returns false if the user dismissed the notification.
     private func click(
         _ notification: NotificationRelay.Notification,
         _ loop: DemoLoop,
-        _ stand: NotificationRelay,
+        _ relay: NotificationRelay,
         isOnDesktop: Bool
     ) throws -> Bool {
-        loop.readsInput = !clicks
-        if clicks {
-            // Wait, so that a person can see the notification.
-            loop.alarm = ContinuousClock.now + (isOnDesktop ? Self.view : .zero)
+        loop.readsInput = !clicksAutomatically
+        if clicksAutomatically {
+            // Give the user time to see the notification.
+            loop.alarm = ContinuousClock.now + (isOnDesktop ? Self.viewTime : .zero)
         } else {
-            output.prompt(isOnDesktop ? "Click it, or press Return here." : "Press Return to click it; Ctrl-C ends.")
+            output.prompt(
+                isOnDesktop ? "Click it, or press Return here." : "Press Return to click it, or Ctrl-C to stop."
+            )
         }
         while true {
             switch try loop.wait(nil, "the click", find: { $0 }) {
-            case .returnKey: try stand.click(notification.number)
+            case .returnKey: try relay.click(notification.number)
             case .alarm:
-                output.show("click", "It is clicked, as --yes asks.")
-                try stand.click(notification.number)
+                output.show("click", "Clicked automatically, because of --yes.")
+                try relay.click(notification.number)
             case .inputEnded where !isOnDesktop:
                 throw CommandFailure(
                     "no-click",
                     "Standard input has ended, so you can't click. Run the demonstration in a terminal, or with --yes."
                 )
-            case .desk(.activated(notification.number)): return true
-            case .desk(.closed(notification.number, isDismissed: true)): return false
+            case .notification(.activated(notification.number)): return true
+            case .notification(.closed(notification.number, isDismissed: true)): return false
             default: continue
             }
         }
@@ -123,11 +125,11 @@ struct DemoRunner {
             throw CommandFailure("no-message", "The app does not show the message. Run TagReader by itself.")
         }
         guard let window else {
-            return output.show("app-opened", "The click has opened Tag Reader, which shows:", lines: lines)
+            return output.show("app-opened", "The click opened Tag Reader, which shows:", lines: lines)
         }
-        output.show("app-opened", "The click has opened Tag Reader, in a window of its own. It shows:", lines: lines)
-        if clicks {
-            loop.alarm = ContinuousClock.now + Self.view
+        output.show("app-opened", "The click opened Tag Reader in its own window. It shows:", lines: lines)
+        if clicksAutomatically {
+            loop.alarm = ContinuousClock.now + Self.viewTime
         } else {
             output.prompt("Close the window, or press Return here, to remove everything.")
         }
@@ -139,7 +141,7 @@ struct DemoRunner {
         }
     }
 
-    /// The process of the app that has a window; nil when the app runs without one, or does not run.
+    /// The process ID of the app if it runs in a window; otherwise nil.
     private var window: pid_t? {
         let question = BusCall(.daemon, "GetConnectionUnixProcessID", [.string("org.opencorenfc.TagReader")])
         guard let bus = try? BusConnection(.user, address: sandbox.busAddress),
@@ -153,19 +155,19 @@ struct DemoRunner {
     }
 }
 
-/// Waits for the events of the demonstration: notifications, the service's log, keys and signals.
+/// Waits for the demo's events: notifications, log lines of the service, keys and signals.
 final class DemoLoop {
     enum Event {
-        case desk(NotificationRelay.Event)
-        /// A line of the service's log.
+        case notification(NotificationRelay.Event)
+        /// A line from the service's log.
         case service(event: String, message: String)
         case returnKey
-        /// Standard input has ended, so no key can come.
+        /// Standard input has ended, so no more keys can arrive.
         case inputEnded
-        /// The time of ``DemoLoop/alarm`` is reached.
+        /// The time set in ``DemoLoop/alarm`` has been reached.
         case alarm
 
-        /// The message of a log line with this event; nil for other events.
+        /// The message of a log line with the given event name; nil for other events.
         func message(of event: String) -> String? {
             if case .service(event, let message) = self { message } else { nil }
         }
@@ -176,24 +178,24 @@ final class DemoLoop {
         var message: String
     }
 
-    private let stand: NotificationRelay
+    private let relay: NotificationRelay
     private let service: DemoProgram
     private let signals: DemoSignals
-    /// Whether keys are read. Keys that were typed earlier are then read too.
+    /// Whether to read keys, including those typed earlier.
     var readsInput = false
-    /// When ``Event/alarm`` is due; nil for never.
+    /// When to send ``Event/alarm``; nil for never.
     var alarm: ContinuousClock.Instant?
-    private var waiting: [Event] = []
-    /// The last message of the service, for the failure of a wait.
+    private var pendingEvents: [Event] = []
+    /// The last message from the service, shown if a wait fails.
     private var lastMessage = ""
 
-    init(stand: NotificationRelay, service: DemoProgram, signals: DemoSignals) {
-        self.stand = stand
+    init(relay: NotificationRelay, service: DemoProgram, signals: DemoSignals) {
+        self.relay = relay
         self.service = service
         self.signals = signals
     }
 
-    /// Waits for an event. `find` returns the result of the right event, and nil for others. A nil limit is no limit.
+    /// Waits for an event. `find` returns a result for the wanted event, and nil for others. Nil means no time limit.
     func wait<Value>(_ limit: Duration?, _ what: String, find: (Event) -> Value?) throws -> Value {
         let end = limit.map { ContinuousClock.now + $0 }
         while end.map({ ContinuousClock.now < $0 }) ?? true {
@@ -207,22 +209,22 @@ final class DemoLoop {
         throw CommandFailure("timeout", "Waiting for \(what) took too long.\(reported)")
     }
 
-    /// The next event.
+    /// Waits for the next event.
     ///
-    /// - Returns: nil when there is none in the time.
-    /// - Throws: ``CommandFailure`` when the demonstration was ended, or the service or the bus is gone.
+    /// - Returns: nil if there is no event within the limit.
+    /// - Throws: ``CommandFailure`` if the demo was stopped, the service has ended, or the bus is gone.
     func next(within limit: Duration) throws -> Event? {
         let end = ContinuousClock.now + limit
         while true {
             try take()
             if let alarm, alarm <= ContinuousClock.now {
                 self.alarm = nil
-                waiting.append(.alarm)
+                pendingEvents.append(.alarm)
             }
-            if !waiting.isEmpty { return waiting.removeFirst() }
+            if !pendingEvents.isEmpty { return pendingEvents.removeFirst() }
             guard ContinuousClock.now < end else { return nil }
             let inputs = readsInput ? [STDIN_FILENO] : []
-            var pollers = (stand.descriptors + [service.descriptor] + inputs).map {
+            var pollers = (relay.descriptors + [service.descriptor] + inputs).map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
             _ = unsafe poll(&pollers, nfds_t(pollers.count), 50)
@@ -230,16 +232,16 @@ final class DemoLoop {
         }
     }
 
-    /// Takes what has happened. A signal counts before all else, because it may have ended the service too.
+    /// Collects pending events. Signals come first, because a signal may also have ended the service.
     private func take() throws {
         try signals.check()
-        waiting += try stand.process().map(Event.desk)
+        pendingEvents += try relay.process().map(Event.notification)
         for line in service.lines() {
             guard let line = try? JSONDecoder().decode(LogLine.self, from: Data(line.utf8)) else { continue }
             lastMessage = line.message
-            waiting.append(.service(event: line.event, message: line.message))
+            pendingEvents.append(.service(event: line.event, message: line.message))
         }
-        if service.isAtEnd, waiting.isEmpty {
+        if service.isAtEnd, pendingEvents.isEmpty {
             throw CommandFailure("service-ended", "The service has ended. \(lastMessage)")
         }
     }
@@ -248,25 +250,25 @@ final class DemoLoop {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = unsafe read(STDIN_FILENO, &bytes, bytes.count)
         if count > 0 {
-            waiting += bytes.prefix(count).filter { $0 == 0x0A || $0 == 0x0D }.map { _ in .returnKey }
+            pendingEvents += bytes.prefix(count).filter { $0 == 0x0A || $0 == 0x0D }.map { _ in .returnKey }
         } else {
             readsInput = false
-            waiting.append(.inputEnded)
+            pendingEvents.append(.inputEnded)
         }
     }
 }
 
-/// A program of the demonstration, and the lines that it prints.
+/// A program started by the demo, and its output.
 final class DemoProgram {
-    /// Its process. Ending the demonstration also ends and reaps it.
+    /// The process ID. Ending the demo also ends and reaps the process.
     let identifier: pid_t
-    /// Becomes readable when the program has printed something.
+    /// Becomes readable when the program prints something.
     let descriptor: Int32
     private var pending: [UInt8] = []
-    /// Whether the program has closed its output, because it ended.
+    /// Whether the program has ended and closed its output.
     private(set) var isAtEnd = false
 
-    /// Starts a program. Without an input file it reads nothing.
+    /// Starts a program. Without an input file, its standard input is empty.
     init(_ path: String, _ arguments: [String], input: String? = nil, environment: [String: String]) throws {
         guard let pipe = DescriptorPipe() else { throw Self.failure(path, "no pipe can be created") }
         _ = fcntl(pipe.reader, F_SETFL, O_NONBLOCK)
@@ -293,7 +295,7 @@ final class DemoProgram {
         CommandFailure("not-started", "\(path) can't be started: \(reason). Build it again: swift build")
     }
 
-    /// The complete lines that the program has printed.
+    /// Returns the complete lines printed since the last call.
     func lines() -> [String] {
         var block = [UInt8](repeating: 0, count: 16 << 10)
         while !isAtEnd {

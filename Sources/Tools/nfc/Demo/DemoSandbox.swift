@@ -8,23 +8,23 @@ import NFCSessions
 import TagImages
 import VirtualTags
 
-/// The demonstration's own copy of a user's folders: apps, inbox and tags. All of them are in one private folder.
+/// The demo's replacement for the user's folders (apps, inbox and tags), in one private folder.
 final class DemoSandbox {
-    /// The prefix of the folders' names.
+    /// The prefix of the folder's name.
     private static let prefix = "nfc-demo"
     static let domain = "tagreader.example"
     static let link = "https://\(domain)/welcome"
 
     let folder: PrivateFolder
     let programs: DemoPrograms
-    /// The environment of all programs that are started.
+    /// The environment of all started programs.
     private(set) var environment: [String: String]
     var busAddress: String {
         get { environment["DBUS_SESSION_BUS_ADDRESS"] ?? "" }
         set { environment["DBUS_SESSION_BUS_ADDRESS"] = newValue }
     }
     private let tag: TagImage
-    /// Removes everything when this process is killed.
+    /// Cleans up if this process is killed.
     private let lifeline: Lifeline
 
     init(programs: DemoPrograms, usesDesktop: Bool) async throws {
@@ -48,7 +48,7 @@ final class DemoSandbox {
         )
     }
 
-    /// The variables of the demonstration's programs. Programs are looked for beside the sample app first.
+    /// Returns the environment for the demo's programs. `PATH` starts with the sample app's folder.
     static func environment(
         of path: String,
         app: String,
@@ -62,7 +62,7 @@ final class DemoSandbox {
         ] {
             variables["XDG_\(name)"] = "\(path)/\(folder)"
         }
-        // The name of the display's socket is relative to the folder that was replaced.
+        // The display's socket name is relative to the original runtime folder.
         if let display = own["WAYLAND_DISPLAY"], !display.isEmpty, !display.hasPrefix("/"),
             let folder = own["XDG_RUNTIME_DIR"]
         {
@@ -79,7 +79,7 @@ final class DemoSandbox {
         return variables
     }
 
-    /// A tag with a link and a text, as a session would write it.
+    /// Creates a tag with a link and a text, written like in a real session.
     private static func makeTag() async throws -> TagImage {
         guard let product = TagProduct(named: "NTAG215") else {
             throw CommandFailure("no-product", "There is no virtual NTAG215.")
@@ -95,7 +95,7 @@ final class DemoSandbox {
         return TagImage(contents, format: .json)
     }
 
-    /// Installs the sample app with its files, and its association file in developer mode.
+    /// Installs the sample app's files, and its association file in developer mode.
     func install() throws {
         let name = "org.opencorenfc.TagReader"
         let data = try folder.folder("data")
@@ -110,25 +110,25 @@ final class DemoSandbox {
         try InputFile("\(programs.installation)/\(name)", limit: 64 << 10).readToEnd()
     }
 
-    /// Brings the tag near the virtual reader.
+    /// Places the tag on the virtual reader.
     func bringTag() throws { try ImageFile.save(tag, to: "\(folder.path)/tags/card.json") }
 
-    /// Ends every program that was started here, and removes the folder. Call it once.
+    /// Ends all programs started here, and deletes the folder. Call this once.
     func remove() {
         Self.remove(folder.path)
         lifeline.cut()
     }
 }
 
-/// The programs of the demonstration: the service, and the sample app with its files.
+/// The programs used by the demo: the service, and the sample app with its files.
 struct DemoPrograms {
     let service: String
     let app: String
-    /// The folder of the files.
+    /// The folder with the sample app's files.
     let installation: String
 
     init() throws {
-        // A fresh clone has neither. One build makes both.
+        // A fresh clone has neither program. A single build creates both.
         let build = "Build what the demonstration needs: swift build"
         do {
             service = try ServiceInstallation.program()
@@ -140,7 +140,7 @@ struct DemoPrograms {
         let found = folders.map { "\($0)/TagReader" }.first(where: ProgramPath.isProgram)
         guard let found else { throw CommandFailure("no-sample", "There is no TagReader beside nfc. \(build)") }
         app = found
-        // The package manager puts resources beside a program: PACKAGE_TARGET.resources.
+        // Swift Package Manager puts resources next to the program: PACKAGE_TARGET.resources.
         let folder = Self.folder(found)
         let names = (try? files.contentsOfDirectory(atPath: folder)) ?? []
         let resources = names.filter { $0.hasSuffix("_TagReader.resources") }.sorted()
@@ -154,14 +154,14 @@ struct DemoPrograms {
     private static func folder(_ path: String) -> String { (path as NSString).deletingLastPathComponent }
 }
 
-/// Removing a demonstration: its folder, its programs and their children, found by a variable in their environment.
+/// Cleaning up a demo: its folder, its programs and their children, which are found by an environment variable.
 extension DemoSandbox {
-    /// The variable. Its value is the demonstration's folder, whose name is unique.
+    /// The variable's name. Its value is the demo's folder, whose name is unique.
     private static let mark = "NFC_DEMO"
     /// How long a program may take to end by itself, in tenths of a second.
     private static let patience = 30
 
-    /// Removes a demonstration that was killed. Returns false when the folder is not that of a demonstration.
+    /// Cleans up a demo that was killed. Returns false if the folder does not belong to a demo.
     @discardableResult
     static func takeAway(_ path: String) -> Bool {
         let isNamedSo = (path as NSString).lastPathComponent.hasPrefix(prefix + ".")
@@ -175,7 +175,7 @@ extension DemoSandbox {
         return (try? FileManager.default.removeItem(atPath: path)) != nil
     }
 
-    /// Ends the programs: first with SIGTERM, then with SIGKILL.
+    /// Ends the programs, first with SIGTERM, then with SIGKILL.
     private static func endAll(of folder: String) {
         for step in 0...patience {
             reap()

@@ -27,7 +27,7 @@ struct EmulateCommand: AsyncParsableCommand {
     )
 }
 
-/// The user who gets a reader, and where it is installed.
+/// The user of an installed reader, and where to install it.
 struct ReaderInstallationOptions: ParsableArguments {
     @Option(
         name: .customLong("for"),
@@ -91,7 +91,7 @@ struct EmulateInstallCommand: AsyncParsableCommand {
 
     func run() async throws {
         let reader = try options.reader()
-        // The user who ran `sudo` and may have built the driver.
+        // The user who ran `sudo`, and who may have built the driver.
         let builder = EnvironmentVariable.value("SUDO_UID").flatMap { UInt32($0) }
         let written = try options.failing("not-installed") { () throws(EmulationError) in
             let path = if let driver { URL(fileURLWithPath: driver).path } else { try SystemReader.findDriver() }
@@ -99,7 +99,7 @@ struct EmulateInstallCommand: AsyncParsableCommand {
             return try reader.install(plain, readerName: readerName ?? ReaderProfile.showing(.nfcA).name)
         }
         let steps = [
-            "pcscd has the reader after its next start: systemctl restart pcscd",
+            "To load the reader, restart pcscd: systemctl restart pcscd",
             "Then, as \(reader.owner.name): nfc emulate --image FILE --pcsc",
         ]
         printResult(
@@ -130,7 +130,7 @@ struct EmulateUninstallCommand: AsyncParsableCommand {
         let reader = try options.reader()
         let removed = try options.failing("not-removed") { () throws(EmulationError) in try reader.uninstall() }
         let step =
-            removed.isEmpty ? "Nothing was installed." : "pcscd drops it at its next start: systemctl restart pcscd"
+            removed.isEmpty ? "Nothing was installed." : "To unload the reader, restart pcscd: systemctl restart pcscd"
         printResult(json: options.json, ["ok": true, "files": removed], removed.map { "Removed \($0)" } + [step])
     }
 }

@@ -96,7 +96,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
             throw ValidationError("Give the tag: --image FILE. To make a blank one: nfc tag create")
         }
         if OutputTarget.isStandardOutput(out) {
-            let message = "Standard output shows the events, so it can't take the image. Name a file with --out."
+            let message = "Standard output is used for the events, so the image can't go there. Name a file with --out."
             throw ValidationError(message)
         }
         if image == "-", commands {
@@ -116,7 +116,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Read the image before signals are handled: it may be a pipe, and Ctrl-C should end the wait for it.
+        // Read the image before handling signals: it may be a pipe, and Ctrl-C must be able to interrupt the read.
         let file = try image.map { try ImageFile(path: $0, id: id) }
         let signals = EmulationSignals(seconds: timeout?.value)
         let output = EmulationOutput(json: json, onBroken: { signals.outputIsBroken() })
@@ -158,7 +158,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
         } catch {
             result = .failure(error)
         }
-        // Programs may have written to the tag before the reader failed.
+        // Save changes even if the reader failed, because programs may have written to the tag before.
         try saver.finish()
         return try result.get()
     }
@@ -178,7 +178,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
         return TracedField(emulation.field) { [output = emulation.output] in output.exchange($0) }
     }
 
-    /// Handles the host's exchanges: prints them, and saves soon what they have written.
+    /// Returns a handler for the host's exchanges that prints them and schedules saving.
     private func observer(_ emulation: Emulation) -> @Sendable (Exchange) -> Void {
         { [trace, output = emulation.output, saver = emulation.saver] exchange in
             if trace { output.exchange(exchange) }
@@ -229,7 +229,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
         _ driverPath: String
     ) async throws(EmulationError) -> EmulationSignals.End {
         var profile = ReaderProfile.showing(emulation.tag.technology)
-        // pcscd read the name from its configuration.
+        // pcscd uses the name in its configuration.
         let installedName = startPcscd ? nil : folder.installedName
         if let name = readerName ?? installedName { profile.name = name }
         let installation = try PCSCInstallation(
@@ -286,7 +286,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
     }
 }
 
-/// Two PN532 in each other's field: the host of one makes it a card, and the host of the other reads it.
+/// Two PN532 in each other's field: one acts as a card, and the other reads it.
 struct FacingEmulation {
     var output: EmulationOutput
     var trace: Bool
@@ -330,20 +330,20 @@ struct FacingEmulation {
     }
 }
 
-/// A warning for the person before a tag is shown to other programs.
+/// A warning shown before a tag is presented to other programs.
 struct EmulationNote {
     var name: String
     var text: String
 
-    /// The notes about an image. A nil `out` is the image's own file.
+    /// Returns the notes about an image. If `out` is nil, changes are saved to the image's own file.
     ///
-    /// - Throws: ``CommandFailure`` when the file of the person's choice can't hold the tag.
+    /// - Throws: ``CommandFailure`` if the chosen output file can't hold the tag.
     static func all(_ file: ImageFile, out: String?) throws -> [EmulationNote] {
         // Programs can't authenticate to this card, so they can't write to it.
         if case .classic(let contents) = file.contents { return [uidAlone(contents.product)] }
         guard let obstacle = obstacle(file, out) else { return [] }
         guard out == nil else { throw CommandFailure(obstacle.name, obstacle.text) }
-        let step = "What programs write to the tag is lost. To save it, name a file: --out card.json"
+        let step = "Changes that programs make to the tag will be lost. To save them, name a file: --out card.json"
         return [EmulationNote(name: "not-saved", text: obstacle.text + " " + step)]
     }
 
@@ -357,7 +357,7 @@ struct EmulationNote {
         )
     }
 
-    /// Why writes to the tag can't be saved; nil when they can.
+    /// Why writes to the tag can't be saved; nil if they can.
     private static func obstacle(_ file: ImageFile, _ out: String?) -> EmulationNote? {
         let path = file.path(out)
         let format = out.flatMap { TagImage.Format(path: $0) } ?? file.format
@@ -379,7 +379,7 @@ struct EmulationNote {
         return nil
     }
 
-    /// Whether a file can be written, or created in its folder.
+    /// Whether a file is writable, or can be created in its folder.
     private static func mayBeWritten(_ path: String) -> Bool {
         if unsafe access(path, F_OK) == 0 { return unsafe access(path, W_OK) == 0 }
         guard let parts = PathParts(path) else { return false }

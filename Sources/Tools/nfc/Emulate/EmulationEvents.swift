@@ -12,16 +12,16 @@ final class EmulationSignals: @unchecked Sendable {
 
     enum End: String, Sendable {
         case interrupt, termination, timeout
-        /// Standard output can't be written any more.
+        /// Standard output is broken.
         case outputBroken = "output-broken"
         case daemonEnded = "pcscd-ended"
     }
 
     private enum Event: Sendable {
         case end(End)
-        /// A pcscd has the reader.
+        /// A pcscd has connected to the reader.
         case taken
-        /// The private pcscd may have ended.
+        /// The private pcscd may have exited.
         case childEnded
     }
 
@@ -31,8 +31,8 @@ final class EmulationSignals: @unchecked Sendable {
     private var timer: (any DispatchSourceTimer)?
     private let failure = Locked<String?>(nil)
 
-    /// Starts to listen for Ctrl-C, the signals that end a process, and the end of child processes.
-    /// Nil seconds are no limit.
+    /// Starts listening for Ctrl-C, termination signals and the exit of child processes. If `seconds` is nil, there is
+    /// no time limit.
     init(seconds: Double?) {
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         self.events = events
@@ -53,14 +53,14 @@ final class EmulationSignals: @unchecked Sendable {
         }
     }
 
-    /// Notes that a pcscd has the reader.
+    /// Records that a pcscd has connected to the reader.
     func readerIsTaken() { continuation.yield(.taken) }
 
-    /// Notes that standard output can't be written any more.
+    /// Records that standard output is broken.
     func outputIsBroken() { continuation.yield(.end(.outputBroken)) }
 
-    /// Waits until the private pcscd has the reader.
-    /// Returns the reason when the emulation ended first; nil when pcscd has the reader.
+    /// Waits until the private pcscd has connected to the reader. Returns nil then; if the emulation ends first,
+    /// returns the reason.
     func waitForReader(_ daemon: PrivatePCSCD) async -> End? {
         let limit = DispatchSource.makeTimerSource()
         limit.setEventHandler { [continuation, failure] in
@@ -73,13 +73,13 @@ final class EmulationSignals: @unchecked Sendable {
         return await next(daemon, untilTaken: true)
     }
 
-    /// How many seconds a pcscd may take to load a reader.
+    /// How many seconds pcscd may take to load a reader.
     private static let startLimit = 10.0
 
-    /// Why the private pcscd ended by itself.
+    /// Why the private pcscd exited.
     var daemonFailure: String? { failure.withLock { $0 } }
 
-    /// Waits for what ends the emulation. The end of the private pcscd also ends the emulation.
+    /// Waits until the emulation ends. It also ends if the private pcscd exits.
     func wait(watching daemon: PrivatePCSCD? = nil) async -> End {
         await next(daemon, untilTaken: false) ?? .termination
     }
@@ -99,7 +99,7 @@ final class EmulationSignals: @unchecked Sendable {
     }
 }
 
-/// Reads commands for an emulation from standard input, one per line. Tests use them in place of a person at the reader.
+/// Reads commands for an emulation from standard input, one per line. Tests use them to simulate a user at the reader.
 struct EmulationCommands: Sendable {
     static let help = """
         With --commands it reads lines from standard input: remove and insert the
@@ -111,7 +111,7 @@ struct EmulationCommands: Sendable {
     let field: VirtualField
     let tag: any VirtualTag
     let output: EmulationOutput
-    /// The reader, if it can be unplugged.
+    /// The PC/SC reader, which can be unplugged; nil for a PN532.
     var server: ReaderServer?
 
     func start() {
@@ -123,10 +123,10 @@ struct EmulationCommands: Sendable {
         }.start()
     }
 
-    /// The longest line that is read; all commands are shorter.
+    /// The maximum length of a line; all commands are shorter.
     private static let maximumLength = 4096
 
-    /// Performs a command, and reports whether it is known.
+    /// Performs a command, and reports whether the command is known.
     func take(_ line: String) {
         let words = line.split(separator: " ").map(String.init)
         let isKnown = perform(words.first ?? "", words.dropFirst().map { Int($0) })
@@ -153,16 +153,16 @@ struct EmulationCommands: Sendable {
     }
 }
 
-/// Saves what other programs write to a tag: soon after each write, and at the end.
+/// Saves changes that other programs make to a tag: shortly after each write, and at the end.
 final class EmulationSaver: Sendable {
     private let file: ImageFile
     private let tag: any VirtualTag
     private let out: String?
     private let onSaved: @Sendable (String) -> Void
-    private let saved: Locked<TagContents?>
+    private let savedContents: Locked<TagContents?>
     private let changes: AsyncStream<Void>.Continuation
 
-    /// Starts to save what changes, until the process ends.
+    /// Starts saving changes until the process ends.
     init(
         file: ImageFile,
         tag: any VirtualTag,
@@ -174,14 +174,14 @@ final class EmulationSaver: Sendable {
         self.tag = tag
         self.out = out
         self.onSaved = onSaved
-        saved = Locked(TagContents(of: tag))
+        savedContents = Locked(TagContents(of: tag))
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         changes = continuation
         Task { [weak self] in
             for await _ in stream {
-                // A program writes page after page. Wait, to save the file once for many pages.
+                // Programs write one page at a time. Wait, so that many writes cause only one save.
                 await pause()
-                // A failure is reported at the end.
+                // Errors are reported by the final save.
                 try? self?.finish()
             }
         }
@@ -190,7 +190,7 @@ final class EmulationSaver: Sendable {
     func mayHaveChanged() { changes.yield() }
 
     func finish() throws {
-        let isNew = try saved.withLock { saved in
+        let isNew = try savedContents.withLock { saved in
             let now = TagContents(of: tag)
             guard now != saved else { return false }
             try file.save(tag, to: out)

@@ -3,18 +3,18 @@ import Foundation
 import LinuxSupport
 import ReaderEmulation
 
-/// The folder of an emulation's socket, with pcscd's configuration in `reader.conf.d` below it.
+/// The folder for an emulation's socket. pcscd's configuration is in its subfolder `reader.conf.d`.
 struct EmulationFolder {
     let folder: PrivateFolder
     private let configuration: PrivateFolder
-    /// Whether the folder has a random name, so that only this run uses it.
+    /// Whether the folder has a random name and is used only by this run.
     private let isTemporary: Bool
-    /// Whether the last run that uses the folder removes it: it is the project's own, in the user's runtime folder.
+    /// Whether the folder is OpenCoreNFC's own in the user's runtime folder, so that the last run removes it.
     private let isShared: Bool
-    /// Whether this run has created the folder of the person's choice.
+    /// Whether this run created the folder chosen by the user.
     private let isNew: Bool
 
-    /// Creates the folders. Without a path it is the user's own folder, or one with a random name.
+    /// Creates the folders. Without a path, uses the user's default folder or a folder with a random name.
     init(_ path: String?) throws(EmulationError) {
         let chosen = path.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
         isNew = chosen.map { !FileManager.default.fileExists(atPath: $0) } ?? false
@@ -42,17 +42,17 @@ struct EmulationFolder {
 
     var configurationFolder: String { configuration.path }
 
-    /// The name of the reader that root has installed for this folder's socket; nil when there is none.
+    /// The name of the reader that root installed for this folder's socket; nil if there is none.
     var installedName: String? {
         ReaderOwner.current.flatMap { Self.name(of: SystemReader($0), at: socketPath) }
     }
 
-    /// The name of a reader that root has installed; nil when its socket is another one.
+    /// The name of a reader that root installed; nil if it uses a different socket.
     static func name(of reader: SystemReader, at socketPath: String) -> String? {
         reader.socketPath == socketPath ? reader.installedName : nil
     }
 
-    /// Writes pcscd's configuration. Returns the path of the file.
+    /// Writes pcscd's configuration. Returns the file's path.
     func write(_ text: String) throws(EmulationError) -> String {
         do throws(StorageError) {
             try configuration.write(Self.fileName, Array(text.utf8))
@@ -62,17 +62,17 @@ struct EmulationFolder {
         return configuration.path + "/" + Self.fileName
     }
 
-    /// Removes the files of this run. The folder of the person's choice stays.
-    /// After a failure, a folder that this run has created is removed too.
+    /// Removes this run's files, but keeps a folder chosen by the user. After a failure, a folder that this run created
+    /// is removed too.
     func remove(afterFailure: Bool = false) {
         try? configuration.remove(Self.fileName)
-        // Other files in it were put there by a person.
+        // The folder may contain other files that the user put there.
         configuration.removeIfEmpty()
         if isTemporary {
             try? folder.remove(PCSCInstallation.socketName)
             try? folder.remove("pcscd.log")
         }
-        // Files of an app or of another run stay.
+        // A folder with files from an app or another run is kept.
         if isShared || isTemporary || afterFailure && isNew { folder.removeIfEmpty() }
     }
 }

@@ -5,13 +5,13 @@ import TagTrace
 import TextSafety
 import VirtualTags
 
-/// Prints the events of an emulation: as sentences, or as one JSON object per line.
+/// Prints an emulation's events, as sentences or as one JSON object per line.
 final class EmulationOutput: Sendable {
     private let json: Bool
     private let write: @Sendable ([UInt8]) -> Void
     private let onBroken: @Sendable () -> Void
-    /// Keeps lines of several threads apart.
-    private let turn = Locked()
+    /// Keeps lines printed by different threads from mixing.
+    private let outputLock = Locked()
     private let explainer = Locked(ExchangeExplainer())
 
     init(
@@ -38,7 +38,7 @@ final class EmulationOutput: Sendable {
             [
                 "A PN532 at \(path), with \(Self.name(product, tag)) in its field",
                 "  libnfc: LIBNFC_DEVICE=pn532_uart:\(path) nfc-list",
-                "  nfcpy:  " + (name.map { "nfc.ContactlessFrontend('\($0)')" } ?? hint), "Ctrl-C ends.",
+                "  nfcpy:  " + (name.map { "nfc.ContactlessFrontend('\($0)')" } ?? hint), "Press Ctrl-C to stop.",
             ]
         )
     }
@@ -54,7 +54,7 @@ final class EmulationOutput: Sendable {
             [
                 "Two PN532 in each other's field, at \(path) and \(facing)",
                 "  A card:   LIBNFC_DEVICE=pn532_uart:\(facing) nfc-emulate-forum-tag4",
-                "  A reader: nfc scan --reader pn532:\(path)", "Ctrl-C ends.",
+                "  A reader: nfc scan --reader pn532:\(path)", "Press Ctrl-C to stop.",
             ]
         )
     }
@@ -89,7 +89,7 @@ final class EmulationOutput: Sendable {
                 "pcscd_log": daemon?.logPath, "pcscd_pid": (daemon?.processIdentifier).map { Int($0) },
                 "product": product, "uid": tag.identifier.hexText(),
             ],
-            ["The reader \(reader), with \(Self.name(product, tag)) on it"] + steps + ["Ctrl-C ends."]
+            ["The reader \(reader), with \(Self.name(product, tag)) on it"] + steps + ["Press Ctrl-C to stop."]
         )
     }
 
@@ -105,7 +105,7 @@ final class EmulationOutput: Sendable {
 
     func notice(_ notice: ReaderServer.Notice) {
         switch notice {
-        case .connected: event("connected", [:], ["pcscd has the reader."])
+        case .connected: event("connected", [:], ["pcscd has opened the reader."])
         case .disconnected: event("disconnected", [:], ["pcscd has closed the reader."])
         }
     }
@@ -148,27 +148,27 @@ final class EmulationOutput: Sendable {
             for line in lines { output.appendLine(line) }
         }
         guard !output.buffer.isEmpty else { return }
-        turn.withLock { _ in write(output.buffer) }
+        outputLock.withLock { _ in write(output.buffer) }
         if StandardOutput.isBroken { onBroken() }
     }
 }
 
-/// Explains the frames on the air, and the APDUs that programs send by PC/SC.
+/// Explains the frames sent over the air, and the APDUs that programs send over PC/SC.
 struct ExchangeExplainer {
-    /// The meaning of the two sides of an exchange.
+    /// The meanings of an exchange's request and answer.
     struct Meanings {
         var request: String
         var answer: String
-        /// The frames on the air, as rows of a trace's table.
+        /// The frames on the air, as rows of a trace table.
         var rows: [String]?
     }
 
     private var air = TraceLineWriter()
     private var host = ExchangeInterpreter()
-    /// Finds passwords and keys on each layer, so that they are not shown.
+    /// Finds passwords and keys on each layer, so that they can be hidden.
     private var finders: [Exchange.Layer: SecretFinder] = [:]
 
-    /// Returns an exchange with zeros in place of passwords, PINs and keys. Call it for each exchange, in order.
+    /// Returns an exchange with passwords, PINs and keys replaced by zeros. Call this for each exchange, in order.
     mutating func concealing(_ exchange: Exchange) -> Exchange {
         var finder = finders[exchange.layer] ?? SecretFinder()
         let secrets: [Range<Int>]
@@ -180,7 +180,7 @@ struct ExchangeExplainer {
         }
         var shown = exchange
         shown.request = exchange.request.concealing(secrets)
-        // The data starts after the chip's status byte.
+        // The data follows the chip's status byte.
         let start = exchange.layer == .pn532 ? 1 : 0
         if let response = exchange.response {
             let answer = finder.secrets(inAnswer: Array(response.dropFirst(start)))
@@ -190,7 +190,7 @@ struct ExchangeExplainer {
         return shown
     }
 
-    /// The meaning of an exchange; nil for a command to the reader itself, whose name is enough.
+    /// Returns the meaning of an exchange; nil for reader commands, whose names are self-explanatory.
     mutating func meanings(of exchange: Exchange) -> Meanings? {
         if let frames = exchange.frames {
             let lines = air.lines(of: Trace.Entry(.exchange(frames)))

@@ -6,7 +6,7 @@ import LinkDelivery
 import LinuxSupport
 import UniversalLinks
 
-/// The association file that a command is about.
+/// The association file that a command uses.
 struct AssociationFileOptions: ParsableArguments {
     @Argument(help: "The association file, - for standard input, or a domain whose file was fetched.")
     var file: String
@@ -16,7 +16,7 @@ struct AssociationFileOptions: ParsableArguments {
         case standardInput = "standard-input"
     }
 
-    /// Why there is no usable association file.
+    /// Explains why there is no usable association file.
     struct Problem: Error {
         var name: String
         var message: String
@@ -36,9 +36,9 @@ struct AssociationFileOptions: ParsableArguments {
     struct Loaded {
         var source: Source
         var bytes: [UInt8] = []
-        /// The domain of the file; nil when it is not known.
+        /// The file's domain; nil if unknown.
         var domain: String?
-        /// Findings about the file's place, from the site's last answer.
+        /// Findings about where the file is served, from the site's last answer.
         var findings: [LinkFinding] = []
         var file: Result<AssociationFile, Problem>
 
@@ -56,7 +56,7 @@ struct AssociationFileOptions: ParsableArguments {
             file = .failure(problem)
         }
 
-        /// A note for people about the file's source; nil for a file that they named.
+        /// A note about the file's source; nil for a file named on the command line.
         var note: String? {
             switch source {
             case .file, .standardInput: nil
@@ -83,25 +83,25 @@ struct AssociationFileOptions: ParsableArguments {
         }
     }
 
-    /// The saved file of a domain, or why there is none; nil for a name that is not a known domain.
+    /// Returns a domain's saved file, or why there is none; nil if the name is not a known domain.
     private func kept() throws -> Loaded? {
         guard let domain = HostName.ascii(file) else { return nil }
         let user = UserEnvironment()
-        guard let known = try user.cache().association(of: domain) else {
+        guard let association = try user.cache().association(of: domain) else {
             guard user.apps().apps.contains(where: { $0.linkedDomains.contains(domain) }) else { return nil }
             let text = "The file of \(domain) was not fetched yet. To get it: nfc links fetch \(domain)"
             return Loaded(.site, Problem("no-file", text), of: domain)
         }
-        let source: Source = known.isLocal ? .local : .site
-        let finding = known.failureParts.flatMap { LinkFinding.ofAnswer($0.code, reason: $0.reason) }
+        let source: Source = association.isLocal ? .local : .site
+        let finding = association.failureParts.flatMap { LinkFinding.ofAnswer($0.code, reason: $0.reason) }
         var loaded: Loaded
-        if let bytes = known.file {
+        if let bytes = association.file {
             loaded = Loaded(source, bytes, of: domain)
         } else if let finding {
             loaded = Loaded(source, Problem("no-file", finding), of: domain)
         } else {
             let step = "To try again now: nfc links fetch \(domain) --force"
-            let why = known.failure ?? "The site has none."
+            let why = association.failure ?? "The site has no file."
             loaded = Loaded(source, Problem("no-file", "There is no file of \(domain): \(why) \(step)"), of: domain)
         }
         loaded.findings = finding.map { [$0] } ?? []

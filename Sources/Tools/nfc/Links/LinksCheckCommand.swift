@@ -94,7 +94,7 @@ struct LinksCheckCommand: AsyncParsableCommand {
         }
     }
 
-    /// The findings about the link, the app and its associated domains.
+    /// Returns findings about the link, the app and its associated domains.
     private func check(_ file: AssociationFile, _ link: LinkURL?) -> [LinkFinding] {
         let findings = file.check(app: app, opens: link)
         let installed = app.flatMap { id in UserEnvironment().apps().apps.first { $0.id == id } }
@@ -200,7 +200,7 @@ struct LinksExplainCommand: AsyncParsableCommand {
         if loaded.domain != nil {
             let router = try UserEnvironment().router()
             let route = router.route(link.uri)
-            here = (route, NotificationContent(link.uri, router: router)?.body ?? "No app takes it.")
+            here = (route, NotificationContent(link.uri, router: router)?.body ?? "No app opens it.")
         }
         return Answer(matcher: matcher, loaded: loaded, link: link, explanation: explanation, here: here)
     }
@@ -245,7 +245,7 @@ struct LinksExplainCommand: AsyncParsableCommand {
 }
 
 extension LinkExplanation.Verdict {
-    /// The components that keep the rule from matching.
+    /// The components that prevent a match.
     fileprivate var differences: [RuleComponent] { if case .differs(let missing) = self { missing } else { [] } }
 
     fileprivate var text: String {
@@ -254,22 +254,22 @@ extension LinkExplanation.Verdict {
         case .excludes: "matches, and excludes the link"
         case .differs(let missing): "not the \(missing.map(\.rawValue).joined(separator: ", "))"
         case .notReached: "not reached"
-        case .notAsked: "not asked: no app of the entry is installed"
+        case .notAsked: "skipped: none of the entry's apps is installed"
         case .notCompared: "not compared: too complex"
         }
     }
 }
 
-/// A web link, whose target association files decide. It is parsed as the service parses a tag's link.
+/// A web link, whose target is decided by association files. Parsed like a tag's link in the service.
 struct WebLink {
-    /// The link as it is shown and passed on.
+    /// The link as shown and passed to apps.
     let uri: TagURI
-    /// The link as it is compared with rules.
+    /// The link in the form compared with rules.
     let url: LinkURL
 
     /// Parses a link.
     ///
-    /// - Throws: ``CommandFailure`` that says what is wrong, and what nfcd does with such a link.
+    /// - Throws: ``CommandFailure`` that says what is wrong, and how nfcd handles such a link.
     init(_ text: String) throws {
         guard let uri = TagURI(text) else { throw Self.failure(Self.fault(of: text)) }
         guard uri.host != nil else { throw Self.failure(Self.way(of: uri)) }
@@ -281,16 +281,16 @@ struct WebLink {
         self.uri = uri
     }
 
-    /// Why no association file can decide where the link goes; nil when one can.
+    /// Explains why no association file applies to the link; nil if one can.
     var obstacle: String? {
         if LinkScheme(uri) == .map {
-            return "Pages of maps.apple.com open in the maps app or the browser, and in no other app."
+            return "Pages of maps.apple.com open only in the maps app or the browser."
         }
         do throws(HostName.DomainProblem) {
             _ = try HostName.domain(url.host)
             return nil
         } catch {
-            // Such a host can't be an associated domain, but a wildcard covers it.
+            // Such a host can't be an associated domain itself, but a wildcard may cover it.
             if error == .notAName { return nil }
             return "No app can have \(url.host) as an associated domain: it \(error.description)"
         }
@@ -300,7 +300,7 @@ struct WebLink {
 
     private static let noScheme = "The link has no scheme. Write https:// before it."
 
-    /// The fault of a text that the service can't read as a link.
+    /// Explains why the service can't parse a text as a link.
     private static func fault(of text: String) -> String {
         guard text.contains(":") else { return noScheme }
         let start = text.lowercased()
@@ -315,9 +315,9 @@ struct WebLink {
         return "The link's host or port is invalid, or programs could read it as another one."
     }
 
-    /// What the service does with a link that is not a web link.
+    /// Explains how the service handles a link that is not a web link.
     private static func way(of uri: TagURI) -> String {
-        // A host before a port looks like a scheme.
+        // A host followed by a port looks like a scheme.
         if uri.scheme.contains(".") { return noScheme }
         guard let scheme = LinkScheme(uri) else { return LinkRoute.Refusal.customScheme.reason }
         guard SystemLink(uri) != nil else {
@@ -329,7 +329,7 @@ struct WebLink {
 }
 
 extension LinkRoute {
-    /// Where a link goes, for programs: an app's identifier, `browser`, or the scheme; nil for nowhere.
+    /// The link's target, for programs: an app's identifier, `browser`, or the scheme; nil if nothing opens it.
     var target: String? {
         switch self {
         case .app(let app, _), .customScheme(let app): app.id
@@ -340,7 +340,7 @@ extension LinkRoute {
     }
 }
 
-/// Refuses text that can't be an application identifier.
+/// Throws if a text can't be an application identifier.
 private func checkAppIdentifier(_ app: String) throws {
     guard !AppDescription.isIdentifier(app) else { return }
     throw ValidationError("--app: '\(app)' can't be an application identifier, such as ABCDE12345.org.example.reader.")

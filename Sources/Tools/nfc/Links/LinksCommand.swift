@@ -41,7 +41,8 @@ struct LinksListCommand: AsyncParsableCommand {
         let local = LocalAssociations(of: user.folders)?.domains ?? []
         let domains = Set(apps.flatMap(\.linkedDomains) + local).sorted()
         for domain in domains {
-            let status = LinkStatus(domain: domain, known: cache.association(of: domain), now: UserEnvironment.now)
+            let association = cache.association(of: domain)
+            let status = LinkStatus(domain: domain, association: association, now: UserEnvironment.now)
             let apps = apps.filter { $0.linkedDomains.contains(domain) }
             let rows = apps.map { "  \($0.name)  \($0.id)" }
             printResult(
@@ -60,9 +61,9 @@ struct LinksFetchCommand: AsyncParsableCommand {
         abstract: "Fetch the association files of the domains that installed apps list.",
         discussion: """
             Only files that are older than a week are fetched again. After a failure,
-            a site is not asked for a minute; each further failure doubles that time,
-            up to six hours. With --force it is asked at once. A file stays when its
-            site can't be reached. Sites with a file from nfc links add are not asked.
+            a site is not contacted for a minute; each further failure doubles that time,
+            up to six hours. With --force it is tried at once. A file stays if its
+            site can't be reached. Sites with a file from nfc links add are skipped.
 
             Examples:
               nfc links fetch
@@ -76,7 +77,7 @@ struct LinksFetchCommand: AsyncParsableCommand {
     @Argument(help: "Only these domains. An installed app must list them.")
     var domains: [String] = []
 
-    @Flag(help: "Ask the sites now, even if no try is due.")
+    @Flag(help: "Contact the sites now, even if none is due.")
     var force = false
 
     @Option(help: "The seconds that a site has to answer, 1 to 120.")
@@ -124,14 +125,14 @@ struct LinksFetchCommand: AsyncParsableCommand {
         }
         for result in results {
             let wasAsked = asked.contains(result.domain)
-            let status = LinkStatus(domain: result.domain, known: result, now: now, wasAsked: wasAsked)
+            let status = LinkStatus(domain: result.domain, association: result, now: now, wasAsked: wasAsked)
             printResult(json: json, ["ok": result.failure == nil, "tried": wasAsked] + status.object, [status.text])
         }
         if results.isEmpty, !json { printLine("No installed app lists a domain. See: nfc apps --help") }
         guard results.allSatisfy({ $0.failure == nil }) else { throw ExitCode(1) }
     }
 
-    /// All domains that apps list, and those of them that the command asks.
+    /// Returns all domains that apps list, and those to fetch.
     private func choose(_ user: UserEnvironment) throws -> (all: [String], asked: [String]) {
         let all = user.apps().domains
         var asked: [String] = []
@@ -152,7 +153,7 @@ struct LinksAddCommand: AsyncParsableCommand {
         abstract: "In development: use a local association file instead of the one on a domain's site.",
         discussion: """
             Use it to try an app before its site exists. While there is a local file,
-            the site is not asked, and every list marks the file as developer mode. The
+            the site is not used, and every list marks the file as developer mode. The
             file is copied. Add it again after you have changed it.
 
             Examples:
@@ -187,7 +188,7 @@ struct LinksAddCommand: AsyncParsableCommand {
         printResult(
             json: json,
             ["ok": true, "domain": name, "source": source, "size": loaded.bytes.count, "apps": apps],
-            ["Developer mode: links of \(name) follow the local file, and its site is not asked."]
+            ["Developer mode: links of \(name) follow the local file, and its site is not contacted."]
                 + (apps.isEmpty ? ["No installed app lists \(name) yet. See: nfc apps --help"] : [])
                 + ["To use the site's own file again: nfc links remove \(name)"]
         )
@@ -218,7 +219,7 @@ struct LinksRemoveCommand: AsyncParsableCommand {
         guard try LocalAssociations(of: user.folders)?.remove(name) == true else {
             throw CommandFailure("not-added", "\(name) has no local file. See: nfc links list")
         }
-        // A site that no app lists is not asked.
+        // Files are fetched only for domains that an installed app lists.
         let isListed = user.apps().apps.contains { $0.linkedDomains.contains(name) }
         let step =
             isListed ? "To get the site's own file: nfc links fetch \(name)" : "No installed app lists the domain."
@@ -226,7 +227,7 @@ struct LinksRemoveCommand: AsyncParsableCommand {
     }
 }
 
-/// The name of a domain in ASCII.
+/// Converts a domain name to ASCII.
 private func asciiDomain(_ domain: String) throws -> String {
     do throws(HostName.DomainProblem) {
         return try HostName.domain(domain)
@@ -235,48 +236,48 @@ private func asciiDomain(_ domain: String) throws -> String {
     }
 }
 
-/// The status of a domain's association file, as text and as JSON.
+/// The status of a domain's association file, as text and JSON.
 struct LinkStatus {
     let domain: String
-    /// The saved answer; nil when the site was never asked.
-    let known: CachedAssociation?
-    /// The seconds since 1970.
+    /// The saved answer; nil if the site was never contacted.
+    let association: CachedAssociation?
+    /// The current time in seconds since 1970.
     let now: Int64
-    /// Whether the site was asked just now, by this command.
+    /// Whether this command has just contacted the site.
     var wasAsked = false
 
-    /// Where the file came from; nil when there is none.
+    /// Where the file came from; nil if there is no file.
     var source: AssociationFileOptions.Source? {
-        guard let known, known.file != nil else { return nil }
-        return known.isLocal ? .local : .site
+        guard let association, association.file != nil else { return nil }
+        return association.isLocal ? .local : .site
     }
 
     var text: String {
-        guard let known else { return "\(domain)  no file; to get it: nfc links fetch" }
-        let size = known.file.map { "\($0.count) bytes" } ?? "no file"
-        guard !known.isLocal else {
+        guard let association else { return "\(domain)  no file; to get it: nfc links fetch" }
+        let size = association.file.map { "\($0.count) bytes" } ?? "no file"
+        guard !association.isLocal else {
             return "\(domain)  \(size), a local file (developer mode; to remove it: nfc links remove \(domain))"
         }
-        let age = known.answered.map { ", the site answered \(ageText(seconds: now - $0))" } ?? ""
-        guard let failure = known.failure else { return "\(domain)  \(size)\(age)" }
+        let age = association.answered.map { ", the site answered \(ageText(seconds: now - $0))" } ?? ""
+        guard let failure = association.failure else { return "\(domain)  \(size)\(age)" }
         let tried =
             wasAsked
-            ? "the try just now failed" : "the last try, \(ageText(seconds: now - known.asked)), failed"
-        return "\(domain)  \(size)\(age); \(tried): \(failure) \(nextTryText(known))"
+            ? "the attempt just now failed" : "the last attempt, \(ageText(seconds: now - association.asked)), failed"
+        return "\(domain)  \(size)\(age); \(tried): \(failure) \(nextTryText(association))"
     }
 
-    private func nextTryText(_ known: CachedAssociation) -> String {
-        guard let next = known.nextTry(at: now) else { return "" }
+    private func nextTryText(_ association: CachedAssociation) -> String {
+        guard let next = association.nextTry(at: now) else { return "" }
         let when = next <= now ? "now" : "in \(durationText(seconds: next - now))"
-        return "The next try is due \(when). To try at once: nfc links fetch \(domain) --force"
+        return "The next attempt is due \(when). To try at once: nfc links fetch \(domain) --force"
     }
 
     var object: JSONObject {
-        let problem = known?.failureParts
+        let problem = association?.failureParts
         return [
-            "domain": domain, "source": source?.rawValue, "size": known?.file?.count,
-            "age_s": known?.answered.map { Int(now - $0) },
-            "next_try_s": known?.nextTry(at: now).map { Int(max(0, $0 - now)) },
+            "domain": domain, "source": source?.rawValue, "size": association?.file?.count,
+            "age_s": association?.answered.map { Int(now - $0) },
+            "next_try_s": association?.nextTry(at: now).map { Int(max(0, $0 - now)) },
             "error": problem?.code, "message": problem?.reason,
         ]
     }

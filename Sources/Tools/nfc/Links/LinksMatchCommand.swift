@@ -30,7 +30,7 @@ struct LinksMatchCommand: ParsableCommand {
         var lines = LineReader()
         var number = 0
         var sawError = false
-        // Lines with the same file usually follow each other, so the last matcher is kept.
+        // Keeps the last matcher, because consecutive lines usually have the same file.
         var last: (text: String, matcher: Result<LinkMatcher, AssociationFileError>)?
         do throws(CommandFailure) {
             while !StandardOutput.isBroken, let block = try lines.nextBlock() {
@@ -68,7 +68,7 @@ struct LinksMatchCommand: ParsableCommand {
     }
 }
 
-/// A line of `nfc links match`.
+/// An input line of `nfc links match`.
 private struct LinkQuestion: Decodable {
     struct Entries: Decodable {
         var entries: [String]

@@ -4,7 +4,7 @@ import TagLink
 import TextSafety
 
 extension JSONWriter {
-    /// `{"ok":true,"records":[…]}`.
+    /// Writes a message as `{"ok":true,"records":[…]}`.
     mutating func message(_ message: NDEFMessage) {
         beginObject()
         member("ok", true)
@@ -15,7 +15,7 @@ extension JSONWriter {
         endObject()
     }
 
-    /// A record: its framing and its decoded content.
+    /// Writes a record: its header fields and decoded content.
     mutating func record(_ record: NDEFRecord) {
         beginObject()
         member("tnf", Int(record.typeNameFormat.rawValue))
@@ -36,7 +36,7 @@ extension JSONWriter {
 
     // MARK: Content
 
-    /// The members of a `decoded` object after its kind.
+    /// Writes the members of a `decoded` object that follow `kind`.
     mutating func content(_ content: RecordContent) {
         switch content {
         case .empty, .wellKnown, .unknown:
@@ -82,7 +82,7 @@ extension JSONWriter {
         key("titles")
         beginObject()
         for (index, title) in poster.titles.enumerated() {
-            // If a language has two titles, the last one counts, because an object can't have both.
+            // If a language has two titles, use the last, because a JSON object can't hold both.
             guard !poster.titles[(index + 1)...].contains(where: { $0.language == title.language }) else { continue }
             key(title.language)
             value(title.text)

@@ -59,19 +59,19 @@ struct NDEFDecodeCommand: ParsableCommand {
 }
 
 private protocol DecodeSink {
-    /// Whether a message couldn't be decoded.
+    /// Whether any message could not be decoded.
     var sawError: Bool { get }
 
-    /// Receives the next message, or the error in its hex.
+    /// Receives the next message, or the error in its hexadecimal text.
     mutating func take(_ message: Result<[UInt8], CommandFailure>)
 
-    /// Prints the results so far, because no more input has arrived yet.
+    /// Prints the results so far, because no more input is available yet.
     mutating func endBlock()
 
     mutating func finish()
 }
 
-/// A fault that can be accepted, by the name of its error.
+/// A fault to accept, identified by the name of its error.
 enum Leniency: String, ExpressibleByArgument, CaseIterable {
     case trailingData = "trailing-data"
     case emptyInput = "empty-input"
@@ -90,7 +90,7 @@ enum Leniency: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// Prints each message: a JSON object, or a line for the message and a paragraph for each record.
+/// Prints each message: as a JSON object, or as a line for the message and a paragraph per record.
 private struct DecodePrinter: DecodeSink {
     let json: Bool
     let options: NDEFDecodingOptions
@@ -140,10 +140,10 @@ private struct DecodePrinter: DecodeSink {
     mutating func finish() { endBlock() }
 }
 
-/// Decodes messages and their payloads, and counts them. The time covers decoding alone, not input and hex.
+/// Decodes and counts messages and their payloads. The time excludes reading input and parsing hexadecimal text.
 private struct DecodeCounter: DecodeSink {
     let options: NDEFDecodingOptions
-    var waiting: [[UInt8]] = []
+    var pendingMessages: [[UInt8]] = []
     var messages = 0
     var records = 0
     var errors = 0
@@ -154,7 +154,7 @@ private struct DecodeCounter: DecodeSink {
 
     mutating func take(_ message: Result<[UInt8], CommandFailure>) {
         switch message {
-        case .success(let bytes): waiting.append(bytes)
+        case .success(let bytes): pendingMessages.append(bytes)
         case .failure:
             messages += 1
             errors += 1
@@ -165,7 +165,7 @@ private struct DecodeCounter: DecodeSink {
         var records = 0
         var errors = 0
         let start = ContinuousClock.now
-        for bytes in waiting {
+        for bytes in pendingMessages {
             do {
                 let message = try NDEFMessage(decoding: bytes, options: options)
                 records += message.records.count
@@ -175,11 +175,11 @@ private struct DecodeCounter: DecodeSink {
             }
         }
         time += ContinuousClock.now - start
-        messages += waiting.count
-        byteCount += waiting.reduce(0) { $0 + $1.count }
+        messages += pendingMessages.count
+        byteCount += pendingMessages.reduce(0) { $0 + $1.count }
         self.records += records
         self.errors += errors
-        waiting.removeAll(keepingCapacity: true)
+        pendingMessages.removeAll(keepingCapacity: true)
     }
 
     mutating func finish() {

@@ -2,14 +2,14 @@
 import NDEF
 import TextSafety
 
-/// Makes records from JSON that people and programs write.
+/// Creates records from JSON written by people and programs.
 struct RecordBuilder {
     private let members: JSONMembers
-    /// The payload of kinds whose `decoded` object does not contain it, such as media.
+    /// The payload, for kinds whose `decoded` object does not contain it, such as media.
     private let payload: [UInt8]
     private let identifier: [UInt8]
 
-    /// A message from an object with `records`, or from one record alone.
+    /// Creates a message from an object with `records`, or from a single record.
     static func message(_ value: JSONNode) throws(CommandFailure) -> NDEFMessage {
         let top = try JSONMembers(record: value, 0)
         guard let list = top["records"] else { return NDEFMessage([try record(top)]) }
@@ -19,7 +19,7 @@ struct RecordBuilder {
         return NDEFMessage(records)
     }
 
-    /// A record from its bytes if present, otherwise from its decoded content.
+    /// Creates a record from its bytes if present, otherwise from its decoded content.
     private static func record(_ members: JSONMembers) throws(CommandFailure) -> NDEFRecord {
         let identifier = try members.hex("id_hex")
         if members.has("tnf") {
@@ -55,7 +55,7 @@ struct RecordBuilder {
         }
         try members.check(["kind"] + others + kind.members)
         guard payload.isEmpty || kind.members.contains("payload_hex") else {
-            throw members.error("payload_hex", "can't be beside the kind \(name), whose content is encoded")
+            throw members.error("payload_hex", "can't be combined with the kind \(name), whose content is encoded")
         }
         let payload = payload.isEmpty ? try members.hex("payload_hex") : payload
         do {
@@ -64,7 +64,7 @@ struct RecordBuilder {
             let message = "Record \(members.record): \(error.reason)"
             throw CommandFailure(error.code.description, message, offset: members.record)
         } catch {
-            throw error as? CommandFailure ?? members.error("kind", "can't be made")
+            throw error as? CommandFailure ?? members.error("kind", "can't be encoded")
         }
     }
 
@@ -72,7 +72,7 @@ struct RecordBuilder {
         let content: any TypedRecord
         switch kind {
         case .empty: return NDEFRecord(.empty)
-        // `prefix` is ignored: the longest one that fits is written.
+        // `prefix` is ignored: the encoder chooses the longest matching prefix.
         case .uri: content = URIRecord(try members.string("uri"))
         case .text: content = try text()
         case .smartPoster: content = try smartPoster()
@@ -126,7 +126,7 @@ struct RecordBuilder {
         return TextRecord(try members.string("text"), language: language, encoding: encoding)
     }
 
-    /// Values that each have a type.
+    /// Reads an array of values that each have a type.
     private func typedValues<Value>(
         _ key: String,
         _ make: (UInt8, [UInt8]) -> Value
@@ -220,7 +220,7 @@ struct RecordBuilder {
         guard credentials.count == 1 else {
             throw members.error("credentials", "must be one network; for several, give 'attributes'")
         }
-        // A network without a key is open; any other one is WPA2 with AES.
+        // A network without a key is open. Otherwise it defaults to WPA2 with AES.
         let key = try credential.optionalString("key") ?? ""
         let anyAddress = [UInt8](repeating: 0xFF, count: 6)
         return try WiFiRecord(
@@ -254,8 +254,8 @@ struct RecordBuilder {
 }
 
 extension RecordKind {
-    /// The keys that a `decoded` object of the kind can have beside `kind`. `payload_hex` is among them where the content
-    /// does not contain the payload.
+    /// The allowed keys of this kind's `decoded` object besides `kind`. They include `payload_hex` if the other keys do
+    /// not determine the payload.
     var members: [String] {
         switch self {
         case .empty: []
@@ -283,14 +283,14 @@ extension RecordKind {
     }
 }
 
-/// The members of a JSON object, read by key and type. If a key occurs twice, the last value counts. Errors name the record
-/// and the key. A member that is null counts as missing.
+/// The members of a JSON object, read by key and type. If a key is repeated, the last value is used. Errors name the
+/// record and the key. Null counts as missing.
 struct JSONMembers {
     private let members: [String: JSONNode]
     /// The index of the record that contains the object.
     let record: Int
 
-    /// Nil when the value is not an object.
+    /// Creates the members; nil if the value is not an object.
     init?(_ value: JSONNode, record: Int) {
         guard let members = Self.object(value) else { return nil }
         self.members = members
@@ -319,7 +319,7 @@ struct JSONMembers {
         CommandFailure("bad-record", "In record \(record), '\(key)' \(what).", offset: record)
     }
 
-    /// A value that `read` takes; nil when the member is missing.
+    /// Reads a value with `read`; nil if the member is missing.
     func optional<Value>(
         _ key: String,
         _ what: String,
@@ -351,7 +351,7 @@ struct JSONMembers {
         let text = try optional(key, "must be a number") { node in
             if case .number(let text) = node.content { text } else { nil }
         }
-        // 2.0 and 1e2 are whole numbers too.
+        // 2.0 and 1e2 are valid integers too.
         guard let text, let number = Double(text).flatMap(Number.init(exactly:)) else {
             if text == nil { return nil }
             throw error(key, "must be a whole number of \(Number.min) to \(Number.max)")
@@ -363,7 +363,7 @@ struct JSONMembers {
         try optional(key, "must be true or false", \.bool) ?? false
     }
 
-    /// Bytes in hex; empty when the member is missing.
+    /// Reads hexadecimal bytes; empty if the member is missing.
     func hex(_ key: String) throws(CommandFailure) -> [UInt8] {
         let text = try optional(key, "must be a string") { node in
             if case .string(let utf8) = node.content { utf8 } else { nil }
@@ -389,22 +389,22 @@ struct JSONMembers {
         return strings
     }
 
-    /// The objects of an array. They can have the `known` keys.
-    func objects(_ key: String, of known: [String]) throws(CommandFailure) -> [JSONMembers] {
+    /// Reads an array of objects that may contain only the keys `knownKeys`.
+    func objects(_ key: String, of knownKeys: [String]) throws(CommandFailure) -> [JSONMembers] {
         var objects: [JSONMembers] = []
         for value in try array(key) {
             guard let object = JSONMembers(value, record: record) else {
                 throw error(key, "must be an array of objects")
             }
-            try object.check(known)
+            try object.check(knownKeys)
             objects.append(object)
         }
         return objects
     }
 
-    /// Refuses a member that nothing reads, because its content would be lost.
-    func check(_ known: [String]) throws(CommandFailure) {
-        guard let key = members.keys.filter({ has($0) && !known.contains($0) }).min() else { return }
-        throw error(key, "is unknown here; known are \(known.joined(separator: ", "))")
+    /// Throws if there is an unknown member, because its content would be lost.
+    func check(_ knownKeys: [String]) throws(CommandFailure) {
+        guard let key = members.keys.filter({ has($0) && !knownKeys.contains($0) }).min() else { return }
+        throw error(key, "is unknown here; known members are \(knownKeys.joined(separator: ", "))")
     }
 }

@@ -2,9 +2,9 @@
 import NDEF
 import TagLink
 
-/// A record for people. The lines are escaped when they are printed, not here.
+/// Formats a record as text for people. The lines are escaped when printed, not here.
 enum RecordText {
-    /// The lines for a record: a heading with its type, size and identifier, then its content.
+    /// Returns a record's lines: a heading with kind, size, type and identifier, then the content.
     static func lines(_ record: NDEFRecord, number: Int) -> [String] {
         var heading = "  \(number). \(name(record.kind)), \(count(record.payloadCount, "byte"))"
         if !record.typeSlice.isEmpty {
@@ -22,7 +22,7 @@ enum RecordText {
         return lines
     }
 
-    /// A number of things, `1 byte` or `2 bytes`.
+    /// Formats a count, such as `1 byte` or `2 bytes`.
     static func count(_ number: Int, _ thing: String) -> String {
         number == 1 ? "1 \(thing)" : "\(number) \(thing)s"
     }
@@ -54,7 +54,7 @@ enum RecordText {
 }
 
 extension RecordText {
-    /// The content of a record, line by line.
+    /// Formats a record's content, line by line.
     static func body(_ content: RecordContent, _ record: NDEFRecord) -> [String] {
         switch content {
         case .empty: []
@@ -138,7 +138,7 @@ extension RecordText {
         return type.hasPrefix("text/") || type.hasPrefix("application/json")
     }
 
-    /// Whether a payload has a byte that no text has: a control other than tabs and ends of lines.
+    /// Whether a payload contains control characters other than tabs and line ends, so that it is not text.
     private static func hasControls(_ record: NDEFRecord) -> Bool {
         record.payloadSlice.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0D].contains($0) || $0 == 0x7F }
     }

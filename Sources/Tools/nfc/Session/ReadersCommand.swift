@@ -39,7 +39,7 @@ struct ReadersCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure.unusable(driver, error.reason)
         }
-        // If a reader was named, only that one is shown.
+        // If a specific reader was chosen, only that reader is shown.
         let isNamed = reader.isNamed(beside: .ofProcess)
         let inventory = await ReaderInventory(using: driver, isAlone: isNamed, askingReaders: verbose)
         print(inventory.used, isUsed: true)
@@ -60,12 +60,12 @@ struct ReadersCommand: AsyncParsableCommand {
     }
 }
 
-/// Prints the report on a reader.
+/// Formats the report about a reader.
 struct ReaderReportPrinter {
     let report: ReaderReport
     let verbose: Bool
 
-    /// What is on the reader, in a few words. For a reader that does not report it: its technologies.
+    /// A short description of what is on the reader. If the reader does not report it, the supported technologies.
     var summary: String {
         guard let presence = report.presence else { return Self.names(report.technologies).joined(separator: ", ") }
         let what =
@@ -80,7 +80,7 @@ struct ReaderReportPrinter {
         return report.isInUse == true ? words + ", used by another program" : words
     }
 
-    /// The reader's features for --verbose, one per line.
+    /// The reader's details for --verbose, one per line.
     var lines: [String] {
         guard verbose else { return [] }
         var lines: [String] = []
@@ -88,7 +88,7 @@ struct ReaderReportPrinter {
         if let answer = report.answerToReset, !answer.isEmpty { lines.append("ATR \(answer.hexText())") }
         if let identifier = report.usbIdentifier { lines.append("USB \(identifier)") }
         if let firmware = report.firmware { lines.append("Firmware \(firmware)") }
-        if let chip = report.chip { lines.append("Chip \(chip), which takes frames") }
+        if let chip = report.chip { lines.append("Chip \(chip), which accepts raw frames") }
         let sessions = Self.names(report.transparentTechnologies ?? [])
         if !sessions.isEmpty { lines.append("Transparent sessions for \(sessions.joined(separator: ", "))") }
         if let hasEscape = report.hasEscapeCommands {
@@ -101,7 +101,7 @@ struct ReaderReportPrinter {
         Technology.allCases.filter(technologies.contains).map(\.name)
     }
 
-    /// The members after the reader's name and kind. Members that the reader does not report are `null`.
+    /// The JSON members after the reader's name and kind. Unknown values are `null`.
     var object: JSONObject {
         let object: JSONObject = [
             "presence": report.presence?.rawValue, "in_use": report.isInUse, "contactless": report.isContactless,

@@ -39,7 +39,7 @@ struct ScanCommand: AsyncParsableCommand {
 
     func run() async throws {
         let scan = try options.begin(
-            many ? "Hold one tag after the other near the reader." : "Hold a tag near the reader."
+            many ? "Hold one tag after another near the reader." : "Hold a tag near the reader."
         )
         var visit = TagVisit.none
         var hasTimedOut = false
@@ -72,7 +72,7 @@ struct ScanCommand: AsyncParsableCommand {
                 }
             case .ended(let end):
                 hasTimedOut = end == .timeout
-                // The end that cut a read off is the reason of the failure.
+                // If the session's end interrupted the read, report why the session ended.
                 if many || failure?.isCutOff ?? true {
                     failure = CommandFailure(end, after: visit, on: scan.environment.driver)
                 }
@@ -85,11 +85,11 @@ struct ScanCommand: AsyncParsableCommand {
         if let failure { throw failure }
     }
 
-    /// Reads a tag and prints its message; with `--many` a failure is printed too.
+    /// Reads a tag and prints its message. With `--many`, also prints failures.
     private func read(_ tag: ConnectableTag, in scan: TagSession) async -> CommandFailure? {
         do throws(CommandFailure) {
             let findings = try await scan.work(with: tag) { tag throws(TagError) in try await tag.read() }
-            // The command then fails with that error, whatever the tag holds.
+            // The command then fails with the recorder's error, whatever the tag contains.
             guard scan.environment.recorder?.failure == nil else { return nil }
             var report = TagReport(findings)
             report.showsCost = false

@@ -6,19 +6,19 @@ import TagLink
 import TagProtocols
 import TagTrace
 
-/// A reader session that a command waits for. It shows the scanning sheet and reports tags; Ctrl-C cancels it.
+/// A reader session for a command. Shows the scanning sheet and reports tags. Ctrl-C cancels the session.
 struct TagSession {
     typealias Event = ReaderSession.Event
 
     let environment: NFCEnvironment
     let session: ReaderSession
-    /// The events, in order; ends after ``ReaderSession/Event/ended(_:)``.
+    /// The session's events, in order. Ends after ``ReaderSession/Event/ended(_:)``.
     let events: AsyncStream<Event>
     private let interrupt: ProcessSignals
-    /// How long a reader may take to answer.
+    /// How long a reader may take to respond.
     private static let patience = Duration.milliseconds(500)
 
-    /// Begins a session. Without `seconds`, the session's own limit counts.
+    /// Begins a session. If `seconds` is nil, the session's own time limit applies.
     init(environment: NFCEnvironment, prompt: String, seconds: Double?, plan: PollingPlan = .ndef) throws {
         guard let session = ReaderSession(environment: environment, plan: plan) else {
             throw CommandFailure(.noReader, "no-reader", "There is no reader.")
@@ -27,7 +27,7 @@ struct TagSession {
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         self.session = session
         self.events = events
-        // A sheet that owns the terminal reads Ctrl-C as a key; otherwise it is this signal.
+        // A sheet that owns the terminal receives Ctrl-C as a key. Otherwise Ctrl-C arrives as this signal.
         interrupt = ProcessSignals([SIGINT]) { _ in session.fail(.userCanceled) }
         if let seconds { _ = environment.clock.schedule(after: .seconds(seconds)) { session.fail(.timeout) } }
         session.alertMessage = prompt
@@ -38,7 +38,7 @@ struct TagSession {
         session.begin()
     }
 
-    /// Waits until the reader is free and changed images are saved. Call it after the last event.
+    /// Waits until the reader is free and changed images are saved. Call this after the last event.
     func close() async {
         for _ in 0..<1000 {
             if environment.arbiter.isIdle { break }
@@ -46,8 +46,8 @@ struct TagSession {
         }
     }
 
-    /// Fails when no tag could come: the reader is gone, does not answer within half a second, or has a card that another
-    /// program has opened.
+    /// Throws if no tag could have been detected: the reader is gone, does not respond within half a second, or has a
+    /// card that another program has opened.
     func checkReader() async throws {
         if let reason = session.obstacle { throw CommandFailure.inUse(reason) }
         guard let driver = environment.driver?.unrecorded else { return }
@@ -68,8 +68,8 @@ struct TagSession {
         throw CommandFailure.unusable(driver, isSilent ? kind?.silence ?? ReaderKind.silence : error.reason)
     }
 
-    /// Fails when the session differs from the recording that it replays, could not be recorded to its end, or could not
-    /// save its images. Prints a note when the recording has more exchanges than the session made.
+    /// Throws if the session differs from the recording it replays, or if recording or saving failed. Prints a note if
+    /// the recording contains more exchanges than the session.
     func checkFiles() throws {
         if let failure = environment.tagSaver?.failure { throw failure }
         if let departure = environment.replay?.departure {
@@ -77,11 +77,11 @@ struct TagSession {
         }
         if let failure = environment.recorder?.failure { throw failure }
         if let count = environment.replay?.remainingExchangeCount, count > 0 {
-            StandardError.writeLine("The session ended before the recording: \(count) of its exchanges were not made.")
+            StandardError.writeLine("The session did not use the whole recording: \(count) of its exchanges were left.")
         }
     }
 
-    /// Prints while the sheet may be visible.
+    /// Runs `body`, which prints, while the sheet may be visible.
     func print(_ body: () -> Void) {
         if let sheet = environment.sheet as? TerminalSheet {
             sheet.interrupted(by: body)
@@ -92,10 +92,10 @@ struct TagSession {
 }
 
 extension TagSession {
-    /// Waits for a tag that is alone near the reader, runs a procedure on it, and ends the session.
-    /// The sheet shows an error of the procedure, and the text of `failure` for a value that is a failure.
+    /// Waits for a single tag, runs a procedure with it, and ends the session. The sheet shows any error thrown, or the
+    /// text that `failure` returns for the result.
     ///
-    /// - Returns: the result of the procedure.
+    /// - Returns: the procedure's result.
     func withOneTag<Value: Sendable>(
         doneMessage: String,
         failure: (Value) -> String? = { _ in nil },
@@ -129,7 +129,7 @@ extension TagSession {
                 }
             case .ended(let end):
                 hasTimedOut = result == nil && end == .timeout
-                // The end that cut the work off is the reason of the failure.
+                // If the session's end interrupted the work, report why the session ended.
                 var visit = TagVisit.none
                 if case .failure(let failure)? = result, failure.isCutOff { (result, visit) = (nil, .failed) }
                 result = result ?? CommandFailure(end, after: visit, on: environment.driver).map { .failure($0) }
@@ -145,7 +145,7 @@ extension TagSession {
         return try result.get()
     }
 
-    /// How long the sheet says that there are several tags, before the session looks again.
+    /// How long to show the message about several tags before polling again.
     private static let pause = Duration.milliseconds(500)
 
     private static let severalTags = "There is more than one tag. Remove all but one."
@@ -162,10 +162,10 @@ extension TagSession {
     }
 }
 
-/// What became of the tags that came near in a session.
+/// What happened with the tags detected in a session.
 enum TagVisit {
     case none
-    /// Tags came, but none could be used.
+    /// Tags were detected, but none could be used.
     case failed
     case used
 }

@@ -87,8 +87,8 @@ struct TraceCommand: AsyncParsableCommand {
         }.trace
     }
 
-    /// Writes the capture. It can hold the data of a card, so only its owner can read the file. Any other existing file,
-    /// such as the recording itself, is not replaced.
+    /// Writes the capture. Only the owner can read it, because it may contain card data. An existing file that is not a
+    /// capture, such as the recording itself, is not replaced.
     private func save(_ capture: PacketCapture, to path: String) throws {
         if case .standardOutput = OutputTarget(path) { return StandardOutput.write(capture.bytes) }
         do throws(StorageError) {

@@ -11,7 +11,7 @@ import TagTrace
 import TextSafety
 import UserBus
 
-/// Why a command failed. ``NFCCommand`` prints it: as a JSON object with `--json`, as a sentence without.
+/// Why a command failed. ``NFCCommand`` prints the failure, as JSON with `--json` or else as a sentence.
 struct CommandFailure: Error {
     enum Status: Int32 {
         case refused = 1
@@ -22,11 +22,11 @@ struct CommandFailure: Error {
 
     let status: Status
     let name: String
-    /// What happened and what to do next, as sentences.
+    /// Sentences that say what happened and what to do next.
     let message: String
-    /// The index of the wrong byte of a message, character of a line, or record; nil for other failures.
+    /// The position of the error: a byte of a message, a character of a line, or a record; nil for other failures.
     let offset: Int?
-    /// The report on the tag that refused the command; nil when there is none.
+    /// The report on the tag that refused the command; nil if there is none.
     private(set) var tag: TagReport?
 
     init(_ status: Status, _ name: String, _ message: String, offset: Int? = nil) {
@@ -40,7 +40,7 @@ struct CommandFailure: Error {
         self.init(.refused, name, message, offset: offset)
     }
 
-    /// The same failure, with the report on a tag.
+    /// Returns this failure with a report on a tag.
     func of(_ tag: TagReport) -> CommandFailure {
         var failure = self
         failure.tag = tag
@@ -54,22 +54,21 @@ struct CommandFailure: Error {
         return object + (tag?.object ?? [:])
     }
 
-    /// Prints the failure: an object with `--json`; otherwise the report on the tag, and a sentence.
+    /// Prints the failure as JSON, or as the tag's report followed by a sentence.
     func print(json: Bool) {
         guard !json else { return object.print() }
         for line in tag?.lines ?? [] { printLine(line, beside: tag?.out) }
         StandardError.writeLine("Error: \(message)")
     }
 
-    /// Prints the failure in the place of the result for a line: an object with `--json`, otherwise a sentence on standard
-    /// error.
+    /// Prints the failure instead of a line's result, as JSON or as a sentence on standard error.
     func print(json: Bool, line: Int) {
         if json { object.print() } else { StandardError.writeLine("Line \(line): \(message) (\(name))") }
     }
 }
 
 extension CommandFailure {
-    /// The failure for an error of the work of a command; nil for other errors, such as those in its arguments.
+    /// Creates a failure for an error from a command's work; nil for other errors, such as invalid arguments.
     init?(reporting error: any Error) {
         switch error {
         case let error as CommandFailure: self = error
@@ -87,7 +86,7 @@ extension CommandFailure {
         }
     }
 
-    /// A reader that can't be used: `reader-lost` if it worked before, otherwise `no-reader`.
+    /// Creates the failure for an unusable reader: `reader-lost` if it worked before, otherwise `no-reader`.
     static func unusable(_ driver: (any ReaderDriver)?, _ reason: String) -> CommandFailure {
         CommandFailure(.noReader, driver?.wasAvailable == true ? "reader-lost" : "no-reader", reason)
     }
@@ -98,7 +97,7 @@ extension CommandFailure {
         let reason = error.reason + (Self.nextStep(after: error.code).map { " " + $0 } ?? "")
         switch error.code {
         case .readerUnavailable where error.link?.code == .inUse: self = .inUse(reason)
-        // The reader worked before, because it found a tag.
+        // The reader has found a tag, so it worked before.
         case .readerUnavailable: self.init(.noReader, "reader-lost", reason)
         case .cancelled: self.init(.cancelled, error.code.description, reason)
         default: self.init(error.code.description, reason)
@@ -108,18 +107,18 @@ extension CommandFailure {
     init(_ error: CommandError) {
         switch error {
         case .tag(let error): self.init(error)
-        case .sessionInvalidated: self.init(Self.cutOff, "The session ended before the work was done.")
+        case .sessionInvalidated: self.init(Self.cutOff, "The session ended too early.")
         case .notConnected, .tagUnavailable:
-            self.init("tag-lost", "The tag left before the work was done. Hold it still and try again.")
+            self.init("tag-lost", "The tag was removed too early. Hold it still and try again.")
         }
     }
 
     private static let cutOff = "session-ended"
 
-    /// Whether the work on a tag failed because the session ended.
+    /// Whether the end of the session interrupted the work on a tag.
     var isCutOff: Bool { name == Self.cutOff }
 
-    /// The reason why a session ended by itself; nil when it ended because the work was done.
+    /// Creates the failure for a session's end; nil if the session ended normally.
     init?(_ end: SessionEnd, after visit: TagVisit, on driver: (any ReaderDriver)?) {
         switch end {
         case .firstMessageRead: return nil
@@ -127,9 +126,9 @@ extension CommandFailure {
         case .timeout where visit == .used: return nil
         case .timeout where visit == .failed:
             let message =
-                "A tag came, but it could not be used before the time was over. Try again, or use another tag."
+                "A tag was found, but could not be used in time. Try again, or use another tag."
             self.init("timeout", message)
-        case .timeout: self.init("timeout", "No tag came in time. Hold one near the reader and try again.")
+        case .timeout: self.init("timeout", "No tag was found in time. Hold one near the reader and try again.")
         case .systemBusy: self.init("busy", "The reader is busy. Wait a moment and try again.")
         case .radioDisabled: self.init("radio-disabled", "The radio of the phone is off. Switch it on and try again.")
         case .terminatedUnexpectedly(let reason): self = .unusable(driver, reason)
@@ -139,8 +138,8 @@ extension CommandFailure {
 
     init(_ error: NDEFError) { self.init(error.code.description, error.reason, offset: error.offset) }
 
-    /// A failed write. If the tag or the reader left during the write, or the tag refused a part of it, the message explains
-    /// what may be on the tag.
+    /// Creates the failure for a failed write. If the tag may be partly written or locked, the message explains what
+    /// the tag may now contain.
     init(_ failure: TagWriteFailure) {
         let error = failure.error
         guard failure.leavesDoubt else {
@@ -152,7 +151,7 @@ extension CommandFailure {
         self.init(plain.status, plain.name, error.reason + " " + Self.doubt(in: failure.step))
     }
 
-    /// What is lost on a tag that refused a part of a step.
+    /// Explains what may be lost on a tag that refused part of a step.
     private static func loss(in step: TagWriteFailure.Step) -> String {
         switch step {
         case .writing: " The message that was on the tag may be gone."
@@ -161,12 +160,12 @@ extension CommandFailure {
         }
     }
 
-    /// What may be on a tag that left in a step.
+    /// Explains what a tag may contain if it left during a step.
     private static func doubt(in step: TagWriteFailure.Step) -> String {
         switch step {
         case .writing:
             """
-            The tag may now hold the old message, none, the new one, or a part that readers don't accept. Hold it near \
+            The tag may now hold the old message, no message, the new one, or an invalid part. Hold it near \
             the reader and write it again to repair it.
             """
         case .checking:
@@ -179,7 +178,7 @@ extension CommandFailure {
     }
 
     private static let partlyLocked =
-        "The message was written. The tag may be read-only completely, partly, or not at all."
+        "The message was written. The tag may be read-only: fully, partly, or not at all."
 
     private static func nextStep(after code: TagError.Code) -> String? {
         switch code {

@@ -3,23 +3,23 @@ import LinuxSupport
 import TagLink
 import TextSafety
 
-/// Why input is invalid.
+/// Failures for invalid input.
 extension CommandFailure {
-    /// Standard input that can't be read.
+    /// Creates a failure for unreadable standard input.
     fileprivate init(input error: StorageError, offset: Int) {
         self.init(error.code == .tooLarge ? "input-too-large" : "unreadable-input", error.reason, offset: offset)
     }
 }
 
 extension InputFile {
-    /// Opens the input that the person named: a file, a pipe or a device; `-` is standard input.
+    /// Opens an input file, pipe or device named by the user; `-` means standard input.
     static func named(_ path: String, limit: Int) throws(StorageError) -> InputFile {
         path == "-" ? .standardInput(limit: limit) : try InputFile(path, limit: limit, takesPipes: true)
     }
 }
 
 enum StandardInput {
-    /// The maximum size of a message, and of all other input that is read whole from standard input, in bytes.
+    /// The maximum size in bytes of a message, or of any other input read as a whole.
     static let maximumSize = 8 << 20
 
     static func all() throws(CommandFailure) -> [UInt8] {
@@ -30,7 +30,7 @@ enum StandardInput {
         }
     }
 
-    /// The message of a line, if it is not larger than one that is read whole.
+    /// Returns a line's message, or a failure if it exceeds the maximum size.
     static func limited(_ message: [UInt8]) -> Result<[UInt8], CommandFailure> {
         guard message.count > maximumSize else { return .success(message) }
         let text = "The message has more than \(maximumSize >> 20) MiB."
@@ -38,20 +38,20 @@ enum StandardInput {
     }
 }
 
-/// Reads standard input in blocks of the lines that have arrived. Buffers at most a block and a line.
+/// Reads the lines that are available on standard input, block by block. Buffers at most one block and one line.
 struct LineReader {
     private let input = InputFile.standardInput(limit: .max)
     private let maximumLength: Int
     private var pending: [UInt8] = []
     private var isAtEnd = false
 
-    /// By default a line has at most four times the maximum size of a message, enough for hex with separators.
+    /// By default, a line may be four times as long as the largest message, which suffices for hex with separators.
     init(maximumLength: Int = 4 * StandardInput.maximumSize) { self.maximumLength = maximumLength }
 
     /// Waits for input.
     ///
-    /// - Returns: the complete lines that have arrived, without line feeds; nil at the end.
-    /// - Throws: ``CommandFailure`` when input can't be read or a line is too long. Reading then stops.
+    /// - Returns: the complete lines available, without line feeds; nil at the end.
+    /// - Throws: ``CommandFailure`` if input can't be read or a line is too long. Reading then stops.
     mutating func nextBlock() throws(CommandFailure) -> [ArraySlice<UInt8>]? {
         guard !isAtEnd else { return nil }
         var searched = 0
@@ -88,7 +88,7 @@ struct LineReader {
     }
 }
 
-/// Bytes as hex. Written in lower case without separators; spaces, tabs and colons are skipped when read.
+/// Parses bytes from hex. Spaces, tabs and colons are skipped.
 enum HexText {
     static func bytes(_ line: ArraySlice<UInt8>) -> Result<[UInt8], CommandFailure> {
         var bytes: [UInt8] = []

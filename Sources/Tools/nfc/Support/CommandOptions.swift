@@ -6,7 +6,7 @@ import NFCSessions
 import TagLink
 import TagTrace
 
-/// The reader that a command uses, from its options or from NFC_READER and NFC_TAGS.
+/// Options that select the reader. NFC_READER and NFC_TAGS are the defaults.
 struct ReaderOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -27,14 +27,14 @@ struct ReaderOptions: ParsableArguments {
 
     func validate() throws {
         guard let tags, !tags.contains(where: { $0 != "," }) else { return }
-        throw ValidationError("--tags names no image. Give one, or several separated by commas.")
+        throw ValidationError("--tags lists no images. Give one or more, separated by commas.")
     }
 
-    /// Whether a reader is named, by these options or by a configuration.
+    /// Whether a reader is selected, by these options or by the configuration.
     func isNamed(beside configuration: ReaderConfiguration) -> Bool { reader ?? configuration.reader != nil }
 
-    /// The environment of the command's session. `recording` is the file to record in: nil for `NFC_RECORD`, empty for
-    /// none. If nobody chose the demonstration tag, a note on standard error names `imageOption`.
+    /// Creates the environment for a session. `recording` is the file to record to: nil means `NFC_RECORD`, and empty
+    /// means none. If the demonstration tag is used by default, a note on standard error mentions `imageOption`.
     func environment(
         savesTags: Bool = false,
         recording: String? = nil,
@@ -60,8 +60,7 @@ struct ReaderOptions: ParsableArguments {
         return environment
     }
 
-    /// The configuration of the command's session.
-    /// `own` is that of this process, which applies where no option says otherwise.
+    /// Returns the session's configuration: `own`, which is this process's configuration, with the options applied.
     func configuration(
         over own: ReaderConfiguration,
         savesTags: Bool = false,
@@ -85,7 +84,7 @@ struct ReaderOptions: ParsableArguments {
     }
 }
 
-/// The reader, the recording and the time limit of a command that uses one session.
+/// Options of a command that uses one session: the reader, the recording and the time limit.
 struct SessionOptions: ParsableArguments {
     @OptionGroup var reader: ReaderOptions
 
@@ -103,7 +102,7 @@ struct SessionOptions: ParsableArguments {
     func validate() throws {
         try timeout?.checkSession()
         guard OutputTarget.isStandardOutput(record) else { return }
-        let message = "Standard output has the report, so it can't take the recording. Name a file with --record FILE."
+        let message = "Standard output is used for the report. Name a file for the recording: --record FILE."
         throw ValidationError(message)
     }
 
@@ -118,7 +117,7 @@ struct SessionOptions: ParsableArguments {
     }
 }
 
-/// Where a command's tag is: in a file, or on a reader.
+/// Options that select a tag, in a file or on a reader.
 struct TagSourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -145,7 +144,7 @@ struct TagSourceOptions: ParsableArguments {
     @Option(help: "For a reader: wait this many seconds for the tag. Default and maximum: 60.")
     var timeout: SecondsArgument?
 
-    /// An opened image, or the session on a reader that has begun.
+    /// An opened image, or a session that has begun.
     enum Source {
         case image(ImageFile)
         case reader(TagSession)
@@ -153,7 +152,7 @@ struct TagSourceOptions: ParsableArguments {
 
     func validate() throws {
         if image != nil, reader != nil {
-            throw ValidationError("Give --image FILE or --reader READER, not both: a tag is in one place.")
+            throw ValidationError("Give --image FILE or --reader READER, not both.")
         }
         if image != nil, timeout != nil {
             throw ValidationError("--timeout is only for a reader. Leave it out with --image.")
@@ -162,13 +161,13 @@ struct TagSourceOptions: ParsableArguments {
         try timeout?.checkSession()
     }
 
-    /// Fails when an option for images is given for a reader.
+    /// Throws if an option for images was given without an image.
     func checkImageOption(_ name: String, isGiven: Bool) throws {
         guard isGiven, image == nil else { return }
         throw ValidationError("\(name) works only on an image. Give it with --image FILE.")
     }
 
-    /// Opens the image, or begins a session for tags of every kind.
+    /// Opens the image, or begins a session for all kinds of tags.
     func open(_ prompt: String = "Hold a tag near the reader.") throws -> Source {
         if let image { return .image(try ImageFile(path: image, id: id)) }
         var options = ReaderOptions()
@@ -181,18 +180,18 @@ struct TagSourceOptions: ParsableArguments {
     }
 }
 
-/// A number of seconds on the command line, in decimal digits: `3`, `0.5`.
+/// A number of seconds on the command line, as a decimal number such as `3` or `0.5`.
 struct SecondsArgument: ExpressibleByArgument {
     let value: Double
 
     init?(argument: String) {
-        // Double(_:) also accepts hexadecimal digits, exponents, infinity and signs.
+        // Double(_:) would also accept hexadecimal numbers, exponents, infinity and signs.
         guard argument.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }), let value = Double(argument)
         else { return nil }
         self.value = value
     }
 
-    /// Fails when a session can't last that long.
+    /// Throws if the number is not a valid time limit for a session.
     func checkSession() throws {
         guard value > 0, value <= 60 else {
             throw ValidationError("--timeout takes more than 0 and at most 60 seconds.")
@@ -200,7 +199,7 @@ struct SecondsArgument: ExpressibleByArgument {
     }
 }
 
-/// What a command writes: a link, a text, or the bytes of a message.
+/// Options that specify what to write: a link, a text, or the bytes of a message.
 struct MessageOptions: ParsableArguments {
     @Argument(help: "A link to write, such as https://example.com.")
     var link: String?
@@ -246,7 +245,7 @@ struct MessageOptions: ParsableArguments {
         return try NDEFMessage([record]).encoded()
     }
 
-    /// Whether a text begins with a scheme (RFC 3986, 3.1) and has no space.
+    /// Whether a text starts with a URI scheme (RFC 3986, 3.1) and contains no spaces.
     private static func isURI(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":"), !text.contains(where: \.isWhitespace) else { return false }
         let scheme = text[..<colon]
@@ -269,7 +268,7 @@ struct HexArgument: ExpressibleByArgument {
     }
 }
 
-/// The language of a text, as a record can have it (NFC Forum Text RTD 1.0, 3.2).
+/// Checks language codes for text records (NFC Forum Text RTD 1.0, 3.2).
 enum LanguageCode {
     static let requirement = "a language code of 1 to 63 ASCII characters, such as en or de-CH"
 

@@ -5,31 +5,31 @@ import LinuxSupport
 import TagLink
 import TextSafety
 
-/// Standard output, written in large pieces.
+/// Standard output, buffered to write in large blocks.
 ///
-/// After a write fails, for example on a full disk, further output is dropped. A command in a long loop ends when it sees
-/// ``isBroken``, and ``CommandProcess/end(_:)`` reports the failure.
+/// After a failed write, for example because the disk is full, output is discarded. A long loop should stop if
+/// ``isBroken`` is true. ``CommandProcess/end(_:)`` reports the failure.
 struct StandardOutput {
-    /// The bytes that are not written yet.
+    /// The bytes not written yet.
     var buffer: [UInt8] = []
 
-    /// The errno of the first failed write.
-    private static let brokenBy = Locked<Int32?>(nil)
+    /// The errno of the first failed write; nil if all succeeded.
+    private static let firstError = Locked<Int32?>(nil)
 
-    /// The errno of the write that failed; nil when none has.
-    static var failure: Int32? { brokenBy.withLock { $0 } }
+    /// The errno of the first failed write; nil if all succeeded.
+    static var failure: Int32? { firstError.withLock { $0 } }
 
     static var isBroken: Bool { failure != nil }
 
     mutating func flush() {
         if !Self.isBroken, let number = OutputDescriptor.standardOutput.write(buffer) {
-            Self.brokenBy.withLock { $0 = $0 ?? number }
+            Self.firstError.withLock { $0 = $0 ?? number }
         }
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a line for people. Invisible characters and line breaks are escaped, so that text from a tag, a file or the
-    /// caller can't send commands to the terminal.
+    /// Adds a line for people. Escapes invisible characters and line breaks, so that untrusted text can't send commands
+    /// to the terminal.
     mutating func appendLine(_ text: String) {
         buffer += VisibleText.escaped(text).utf8
         buffer.append(0x0A)
@@ -46,27 +46,27 @@ struct StandardOutput {
     }
 }
 
-/// Prints a line for people to standard output. Invisible characters are escaped.
+/// Prints a line for people to standard output. Escapes invisible characters.
 func printLine(_ text: String) {
     var output = StandardOutput()
     output.appendLine(text)
     output.flush()
 }
 
-/// Prints a line for people: to standard output, or to standard error when standard output takes an image.
+/// Prints a line for people, to standard error if standard output is used for an image.
 func printLine(_ text: String, beside out: String?) {
     if OutputTarget.isStandardOutput(out) { StandardError.writeLine(text) } else { printLine(text) }
 }
 
 enum StandardError {
-    /// Writes a line for people. Invisible characters are escaped.
-    /// Line breaks can be kept if the program itself made them.
+    /// Writes a line for people. Escapes invisible characters, and line breaks unless the text is the program's own and
+    /// `keepsLineBreaks` is true.
     static func writeLine(_ text: String, keepsLineBreaks: Bool = false) {
         OutputDescriptor.standardError.write(VisibleText.escaped(text, keepsLineBreaks: keepsLineBreaks) + "\n")
     }
 }
 
-/// Where a command writes an image: a file, or standard output.
+/// The target for an image: a file, or standard output.
 enum OutputTarget {
     case file(String)
     case standardOutput
@@ -75,7 +75,7 @@ enum OutputTarget {
         self = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path) ? .standardOutput : .file(path)
     }
 
-    /// Whether the image goes to standard output, so that other output must not.
+    /// Whether the image goes to standard output, so that nothing else may be printed there.
     static func isStandardOutput(_ out: String?) -> Bool {
         if case .standardOutput? = out.map(OutputTarget.init) { true } else { false }
     }
@@ -93,7 +93,7 @@ enum OutputTarget {
         }
     }
 
-    /// Refuses `-` when standard input or output is needed for something else.
+    /// Throws if `-` is used while standard input or output is needed for something else.
     static func check(
         image: String? = nil,
         out: String?,
@@ -108,7 +108,7 @@ enum OutputTarget {
         }
         if savesImage, image == "-", out == nil {
             throw ValidationError(
-                "The image comes from standard input. Give a place to save it: --out FILE, or --out - for standard output."
+                "The image comes from standard input. Give a file to save it to: --out FILE, or --out - for standard output."
             )
         }
     }

@@ -5,23 +5,23 @@ import LinuxSupport
 import NFCSessions
 import Synchronization
 
-/// The start and the end of a command's process.
+/// Setting up and ending a command's process.
 enum CommandProcess {
-    /// Prepares the process before anything is read or written.
+    /// Sets up the process. Call this before reading or writing anything.
     static func prepare() {
-        // The next opened file would get the number of a closed standard stream. Fill the gap with a file that can't be used.
+        // The next opened file would get the number of a closed standard stream, so occupy it with an unusable file.
         for stream in Int32(0)...2 where fcntl(stream, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
-        // Writing to a closed pipe becomes an error, so that the command can clean up. This is a handler and not SIG_IGN,
-        // so that child processes get the default action.
+        // Turn writes to a closed pipe into errors, so that the command can clean up. A handler is used instead of
+        // SIG_IGN, because child processes would inherit SIG_IGN.
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = { _ in }
         action.sa_flags = SA_RESTART
         _ = unsafe sigaction(SIGPIPE, &action, nil)
     }
 
-    /// Whether the arguments ask for JSON; known before they are parsed.
+    /// Whether the arguments ask for JSON. Works before the arguments are parsed.
     static var wantsJSON: Bool { wantsJSON(CommandLine.arguments) }
 
     static func wantsJSON(_ arguments: [String]) -> Bool {
@@ -30,7 +30,7 @@ enum CommandProcess {
         return words.contains { $0 == "--json" || $0.hasPrefix("--json=") }
     }
 
-    /// Why the arguments can't be used: one is not UTF-8, and decoding would change it. Nil when all are UTF-8.
+    /// Explains that an argument is not UTF-8, so that decoding would change it; nil if all arguments are UTF-8.
     static var wordProblem: String? {
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let word = unsafe CommandLine.unsafeArgv[index] else { break }
@@ -45,8 +45,7 @@ enum CommandProcess {
         return nil
     }
 
-    /// Becomes another program, which gets this one's standard streams.
-    /// Returns the failure, when the system can't run the program.
+    /// Replaces this process with another program. Returns only if the program can't be run.
     static func become(_ program: String, _ options: [String]) -> CommandFailure {
         var words = unsafe ([program] + options).map { unsafe strdup($0) } + [nil]
         _ = unsafe execv(program, &words)
@@ -54,11 +53,11 @@ enum CommandProcess {
         return CommandFailure("not-started", "\(program) can't be started: \(reason).")
     }
 
-    /// Ends the process. The status becomes a failure if the output could not be written.
+    /// Ends the process. Reports a failure if output could not be written.
     static func end(_ status: Int32) -> Never {
         guard let number = StandardOutput.failure else { exit(status) }
         if number == EPIPE {
-            // End silently, as other programs do when nobody reads their output.
+            // Exit silently, as usual if nobody reads the output.
             signal(SIGPIPE, SIG_DFL)
             raise(SIGPIPE)
             exit(128 + SIGPIPE)
@@ -69,21 +68,21 @@ enum CommandProcess {
     }
 }
 
-/// Receives signals of the process. From its creation on no signal is lost, even on a busy machine.
+/// Receives signals sent to the process. Once it exists, no signal is lost, even on a busy machine.
 ///
-/// A dispatch source for a signal starts to listen some time after its activation. Until then the signal must be ignored,
-/// or it ends the process. This type instead has a signal handler that writes the signal's number to a pipe.
+/// A dispatch source starts listening only some time after activation. Until then, a signal would be lost or end the
+/// process. So this type installs a signal handler that writes the signal's number to a pipe.
 final class ProcessSignals: @unchecked Sendable {
-    // Sendable because the source is created once.
+    // Sendable because the only property is constant.
     private let source: any DispatchSourceRead
 
-    /// The pipe that the handler writes to. The handler may interrupt any code, so it takes no lock and allocates nothing.
+    /// The pipe for the handler. The handler may interrupt any code, so it must not lock or allocate.
     private static let outlet = Atomic<Int32>(-1)
 
-    /// Starts to listen, until the process ends. Only one listener at a time is possible.
-    /// The handler gets one signal after the other, on any thread.
+    /// Starts listening until the process ends. Only one instance may exist at a time. The handler is called for one
+    /// signal at a time, on any thread.
     init(_ numbers: [Int32], handler: @escaping @Sendable (Int32) -> Void) {
-        guard let pipe = DescriptorPipe(blocks: false) else { preconditionFailure("no pipe could be made") }
+        guard let pipe = DescriptorPipe(blocks: false) else { preconditionFailure("no pipe could be created") }
         let (inlet, outlet) = (pipe.reader, pipe.writer)
         source = DispatchSource.makeReadSource(fileDescriptor: inlet, queue: DispatchQueue(label: "signals"))
         source.setEventHandler {
@@ -91,7 +90,7 @@ final class ProcessSignals: @unchecked Sendable {
             let count = unsafe read(inlet, &bytes, bytes.count)
             for byte in bytes.prefix(max(0, count)) { handler(Int32(byte)) }
         }
-        // Both ends stay open: a handler that runs on another thread may write to the pipe at any time.
+        // Both ends stay open, because a handler on another thread may write to the pipe at any time.
         Self.outlet.store(outlet, ordering: .sequentiallyConsistent)
         for number in numbers { Self.handle(number) }
         source.activate()

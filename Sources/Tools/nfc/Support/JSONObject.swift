@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TextSafety
 
-/// A value in the JSON that a command prints.
+/// A value in a command's JSON output.
 protocol JSONValue {
     func write(to writer: inout JSONWriter)
 }
@@ -26,7 +26,7 @@ extension Array: JSONValue where Element: JSONValue {
     }
 }
 
-/// A JSON object. Its members keep their order, and a missing value is `null`.
+/// A JSON object that preserves the order of its members. Nil is written as `null`.
 struct JSONObject: JSONValue, ExpressibleByDictionaryLiteral {
     private var members: [(key: String, value: (any JSONValue)?)]
 
@@ -48,7 +48,7 @@ struct JSONObject: JSONValue, ExpressibleByDictionaryLiteral {
         writer.endObject()
     }
 
-    /// Writes the members, into an object that was begun.
+    /// Writes the members into an object that has already begun.
     func writeMembers(to writer: inout JSONWriter) {
         for (key, value) in members {
             writer.key(key)
@@ -56,7 +56,7 @@ struct JSONObject: JSONValue, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The object as a line, with its end.
+    /// The object as one line, including the line end.
     var line: [UInt8] {
         var writer = JSONWriter()
         write(to: &writer)
@@ -67,8 +67,8 @@ struct JSONObject: JSONValue, ExpressibleByDictionaryLiteral {
     func print() { StandardOutput.write(line) }
 }
 
-/// Prints a result: one object with `--json`, otherwise lines for people.
-/// The lines go to standard error when the image of `out` goes to standard output.
+/// Prints a result, as JSON or as lines for people. The lines go to standard error if the image `out` goes to standard
+/// output.
 func printResult(
     json: Bool,
     beside out: String? = nil,

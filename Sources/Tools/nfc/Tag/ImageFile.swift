@@ -7,17 +7,17 @@ public import TagImages
 import TextSafety
 import VirtualTags
 
-/// The image of a tag in a file. A file may have several images, one per line.
+/// A tag image in a file. A file may contain several images, one per line.
 struct ImageFile: Sendable {
     private let path: String
     private let name: String
     private let hasSeveral: Bool
     private let image: TagImage
 
-    /// The maximum size of a file.
+    /// The maximum file size in bytes.
     private static let maximumSize = 16 << 20
 
-    /// Reads an image. Without an `id` it is the first one of the file.
+    /// Reads the image with the given `id`, or the first image if `id` is nil.
     init(path: String, id: String?) throws {
         self.path = path
         name = path == "-" ? "Standard input" : path
@@ -51,7 +51,7 @@ struct ImageFile: Sendable {
 
     var contents: TagContents { image.contents }
 
-    /// Remarks on parts of the file that the virtual tag does not show.
+    /// Remarks about contradictions, missing data, and parts that the virtual tag can't represent.
     var remarks: [TagImageRemark] { image.remarks }
 
     private static func note(_ remarks: [TagImageRemark], about name: String) {
@@ -62,17 +62,17 @@ struct ImageFile: Sendable {
 
     func makeTag() -> any VirtualTag { image.makeTag() }
 
-    /// The path that the tag is saved to.
+    /// Returns the path to save the tag to.
     func path(_ out: String?) -> String { out ?? path }
 
-    /// Fails before any work is done if the image can't be saved: its own file is a pipe or would lose its other images, or
-    /// another file would be lost.
+    /// Throws if saving would fail or lose data: the image comes from a pipe, the file has several images, or another
+    /// file would be overwritten.
     func checkTarget(_ out: String?) throws {
         if out == nil, Self.isPipe(path) {
             throw CommandFailure(
                 .usage,
                 "no-file",
-                "The image comes from a pipe. Give a place to save it: --out FILE, or --out - for standard output."
+                "The image comes from a pipe. Give a file to save it to: --out FILE, or --out - for standard output."
             )
         }
         if hasSeveral, out.map({ OutputFile.isOneFile($0, path == "-" ? "/dev/stdin" : path) }) ?? true {
@@ -81,32 +81,32 @@ struct ImageFile: Sendable {
         if let out { try Self.checkPlace(out) }
     }
 
-    /// Fails for an existing file that is not an image, which would be lost.
+    /// Throws if the file exists and is not an image, because saving would overwrite it.
     static func checkPlace(_ out: String) throws {
         guard case .file(let path) = OutputTarget(out), !isReplaceable(path) else { return }
         let message = "\(path) already exists and is not an image that nfc writes. Name another file."
         throw CommandFailure("not-an-image", message)
     }
 
-    /// Whether an image may be saved at a path: there is no file, an empty one, or the image of a tag.
+    /// Whether an image can be saved at a path: the file is missing, empty, or an image.
     private static func isReplaceable(_ path: String) -> Bool {
         do throws(StorageError) {
             let bytes = try InputFile(path, limit: TagImage.maximumSize).readToEnd()
             return bytes.isEmpty
                 || (try? TagImage(parsing: bytes, as: TagImage.Format(path: path)))?.format.isWritten == true
         } catch {
-            // What can't be read has an error of its own when it is written.
+            // Writing to an unreadable file fails with its own error.
             return error.code != .tooLarge
         }
     }
 
-    /// Whether a path leads to a pipe, such as that of another command. An image that is written to it is lost.
+    /// Whether a path is a pipe, for example from another command. An image written there would be lost.
     private static func isPipe(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     }
 
-    /// Saves the present content of a tag. The tag was made from the image. A nil `out` is the image's own file.
+    /// Saves the current content of a tag created from this image. If `out` is nil, overwrites the image's own file.
     func save(_ tag: any VirtualTag, to out: String?) throws {
         try checkTarget(out)
         let format = out.flatMap { TagImage.Format(path: $0) } ?? image.format
@@ -122,15 +122,15 @@ struct ImageFile: Sendable {
         Self.note(remarks.filter { $0.kind == .leftOut }, about: name)
     }
 
-    /// Saves the image in another file and format. In its own format the bytes stay the same.
+    /// Saves the image to another file and format. If the format is the same, the bytes do not change.
     func convert(to format: TagImage.Format, out: String) throws {
         try checkTarget(out)
         try Self.save(format == image.format ? image : TagImage(image.contents, format: format), to: out)
         noteLeftOut(format)
     }
 
-    /// Saves an image. Even after a crash the file is either the old or the new one. Only the owner can read a new file
-    /// with keys or passwords other than the factory ones.
+    /// Saves an image atomically, so that a crash leaves either the old or the new file. A new file is readable only by
+    /// its owner if it contains keys or passwords other than the factory defaults.
     static func save(_ image: TagImage, to path: String) throws {
         let bytes: [UInt8]
         do throws(TagImageError) {
@@ -152,20 +152,20 @@ struct ImageFile: Sendable {
         var last: UInt8? { data.last { !Self.blanks.contains($0) } }
     }
 
-    /// The lines of a file in which every line is a JSON object, with their numbers from 1; empty for other files.
+    /// Returns the numbered lines of a file that consists of JSON objects, one per line; empty for other files.
     ///
-    /// - Throws: ``CommandFailure`` when the first line is an object, and another one is not.
+    /// - Throws: ``CommandFailure`` if the first line is an object but another line is not.
     private static func jsonLines(_ data: Data, of name: String) throws -> [Line] {
         let lines = data.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated()
             .map { Line(number: $0 + 1, data: Data($1)) }
             .filter { $0.first != nil }
         let other = lines.first { $0.first != UInt8(ascii: "{") || $0.last != UInt8(ascii: "}") }
         guard let other else { return lines }
-        // An object on several lines does not end in the first, and one alone may begin with a byte order mark.
+        // A single object may span several lines, or begin with a byte order mark.
         guard let first = lines.first, first.number != other.number, object(first) != nil else { return [] }
         throw CommandFailure(
             TagImageError.Code.malformed.description,
-            "\(name): line \(other.number): The first line is a JSON object, and this one is not. Correct or remove it."
+            "\(name): line \(other.number): The first line is a JSON object, but this one is not. Correct or remove it."
         )
     }
 
@@ -184,7 +184,7 @@ extension TagImageRemark {
 }
 
 extension TagImage.Format: ExpressibleByArgument {
-    /// The names of the formats that can be written, for options.
+    /// The names of the writable formats, for options.
     public static let allValueStrings = allCases.filter(\.isWritten).map(\.rawValue)
 
     public init?(argument: String) {
@@ -192,19 +192,19 @@ extension TagImage.Format: ExpressibleByArgument {
         self = format
     }
 
-    /// Fails when the format to write is not known. Without a format, the extension of the file's name counts.
+    /// Throws if the output format is unknown. If `format` is nil, the file name must determine it.
     static func check(_ format: Self?, out: String, option: String) throws {
         guard format == nil else { return }
         let step = "with one of: \(allValueStrings.joined(separator: ", "))."
         guard let named = Self(path: out) else {
-            throw ValidationError("The name '\(out)' does not give a format. Add \(option) \(step)")
+            throw ValidationError("The name '\(out)' has no known extension. Add \(option) \(step)")
         }
         guard named.isWritten else {
             throw ValidationError("TagInfo reports can only be read. Add \(option) \(step)")
         }
     }
 
-    /// The format for the extension of a file's name.
+    /// Returns the format for a file name extension; nil if unknown.
     init?(path: String) {
         let endings: [(String, TagImage.Format)] = [
             (".nfc", .flipper), (".json", .json), (".jsonl", .json), (".bin", .proxmarkBinary), (".mfd", .mfd),

@@ -4,11 +4,11 @@ import TagLink
 import TagProtocols
 import VirtualTags
 
-/// Runs procedures on the virtual tag of an image, activated as in a session.
+/// Runs procedures on an image's virtual tag, activated as in a session.
 struct ImageTagRunner {
     private let field = VirtualField()
     private let uid: [UInt8]
-    /// The tag, seen from the reader.
+    /// The tag as seen by the reader.
     let tag: ActivatedTag
 
     init(_ virtualTag: any VirtualTag) async throws(TagError) {
@@ -22,8 +22,8 @@ struct ImageTagRunner {
         tag = ActivatedTag(target: target, link: link, forumTag: forumTag, origin: .zero)
     }
 
-    /// Activates a tag and reads it as a session would, even if tags of its kind can't hold NDEF.
-    /// Returns the report, and the reason when the tag holds no NDEF or does not answer.
+    /// Activates and reads a tag like a session does, even if it can't hold NDEF. Returns the report, and an error if
+    /// the tag holds no NDEF or does not answer.
     static func read(
         _ virtualTag: any VirtualTag,
         _ contents: TagContents
@@ -35,7 +35,7 @@ struct ImageTagRunner {
             }
             runner = try await ImageTagRunner(virtualTag)
         } catch {
-            // A tag that hides, or was destroyed, is silent.
+            // A hidden or destroyed tag does not answer.
             let isSilent = error.code == .tagLost
             guard isSilent || error.meansNotNDEF || error.code == .unsupported else { throw error }
             let type = contents.tagType.flatMap { ForumTagType(rawValue: $0) }
@@ -58,7 +58,7 @@ struct ImageTagRunner {
         case .nfcB:
             guard let target = try await NFCBActivation(link: link).findAll().last else { throw silent }
             if let tag = makeForumTag(for: target, link: link) { return (.nfcB(target), tag) }
-            throw TagError(.unsupported, "The image is of a Type B card without ISO-DEP. Such a card can't hold NDEF.")
+            throw TagError(.unsupported, "The image is of a Type B card without ISO-DEP, which can't hold NDEF.")
         case .nfcF:
             let polling = NFCFPolling(link: link)
             guard let answer = try await polling.poll(systemCode: NFCFTarget.ndefSystemCode).first else {
@@ -76,8 +76,8 @@ struct ImageTagRunner {
 
     func arm(_ plan: FaultPlan) { field.arm(plan) }
 
-    /// Reads the tag as a session would: its status, then its message.
-    /// Returns the report, and the reason when the tag holds no NDEF.
+    /// Reads the tag's status and message like a session does. Returns the report, and an error if the tag holds no
+    /// NDEF.
     func read(product: String?) async throws(TagError) -> (TagReport, TagError?) {
         var findings = try await tag.read()
         findings.identifier = uid

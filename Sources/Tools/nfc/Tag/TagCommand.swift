@@ -4,7 +4,7 @@ import NFCSessions
 import TagProtocols
 import VirtualTags
 
-/// `nfc tag`: tags on a reader, and images of tags, which need no reader.
+/// `nfc tag`: commands for tags on a reader, and for tag images, which need no reader.
 struct TagCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tag",
@@ -171,7 +171,7 @@ struct TagWriteCommand: AsyncParsableCommand {
         report.print(json: json)
     }
 
-    /// Writes an image and saves it. The report describes the tag after the write.
+    /// Writes to an image and saves it. The report describes the tag after the write.
     private func write(_ bytes: [UInt8], to file: ImageFile) async throws -> (TagReport, TagWriteFailure?) {
         try file.checkTarget(out)
         let tag = file.makeTag()
@@ -182,7 +182,7 @@ struct TagWriteCommand: AsyncParsableCommand {
         if let tearAfter, outcome.failure == nil {
             StandardError.writeLine("Note: The field was not cut: there were fewer than \(tearAfter) writes.")
         }
-        // Read the tag in another field, so that the read does not count in the airtime of the write.
+        // Read the tag in a separate field, so that the read is not counted in the write's airtime.
         var (report, _) = try await ImageTagRunner(tag).read(product: file.product)
         report.cost = outcome.findings.cost
         report.activation = outcome.findings.activation
@@ -202,8 +202,8 @@ struct TagWriteCommand: AsyncParsableCommand {
 }
 
 extension TagWriteFailure {
-    /// The sheet's text. It is too short to explain what may be on the tag.
+    /// The text for the scanning sheet, which is too short to explain what the tag may contain.
     var sheetMessage: String {
-        leavesDoubt ? "The tag left too early. Hold it near the reader again." : error.reason
+        leavesDoubt ? "The tag was removed too early. Hold it near the reader again." : error.reason
     }
 }

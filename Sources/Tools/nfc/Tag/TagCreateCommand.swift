@@ -78,7 +78,7 @@ struct TagCreateCommand: AsyncParsableCommand {
 
     private func validateDocument() throws {
         guard product == nil, size == nil, message == nil else {
-            throw ValidationError("--mrz makes a travel document. Leave out --product, --size and --message.")
+            throw ValidationError("--mrz creates a travel document. Leave out --product, --size and --message.")
         }
         guard [4, 7, 10].contains(uid?.bytes.count ?? 4) else {
             throw ValidationError("The UID of a travel document has 4, 7 or 10 bytes.")
@@ -91,7 +91,7 @@ struct TagCreateCommand: AsyncParsableCommand {
         if let uid, !found.identifierLengths.contains(uid.bytes.count) {
             let lengths = found.identifierLengths.map { String($0) }.joined(separator: " or ")
             let digits = found.identifierLengths.map { String($0 * 2) }.joined(separator: " or ")
-            throw ValidationError("A UID of \(found) has \(lengths) bytes, which are \(digits) hex digits.")
+            throw ValidationError("A UID of \(found) has \(lengths) bytes, so give \(digits) hex digits.")
         }
         if let size {
             guard let sizes = found.sizes else {
@@ -103,7 +103,7 @@ struct TagCreateCommand: AsyncParsableCommand {
         }
     }
 
-    /// The product of a name, or else the only one whose name has these letters and digits in it.
+    /// Returns the product with a name, or the only product whose name contains these letters and digits.
     private static func product(_ name: String) throws -> TagProduct {
         if let product = TagProduct(named: name) { return product }
         let part = ProductName(name).text
@@ -114,7 +114,7 @@ struct TagCreateCommand: AsyncParsableCommand {
         guard products.count == 1 else {
             let names = products.map(\.name)
             let rest = names.count > 8 ? " and \(names.count - 8) more" : ""
-            let message = "'\(name)' can be \(names.prefix(8).joined(separator: ", "))\(rest). Write more of the name."
+            let message = "'\(name)' can be \(names.prefix(8).joined(separator: ", "))\(rest). Give more of the name."
             throw ValidationError(message)
         }
         return product

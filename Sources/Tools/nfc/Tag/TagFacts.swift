@@ -8,9 +8,9 @@ import VirtualTags
 
 /// A fact about a tag: a line for people, a JSON member for programs, or both.
 struct TagFact {
-    /// The label and the text of the line; nil for a fact for programs alone.
+    /// The line's label and text; nil if the fact is only for programs.
     private(set) var line: (label: String, text: String)?
-    /// The member of the object; empty for a fact for people alone.
+    /// The JSON member; empty if the fact is only for people.
     private(set) var member: JSONObject = [:]
 
     init(_ label: String, _ text: String, _ key: String, _ value: any JSONValue) {
@@ -41,7 +41,7 @@ extension TagFact {
         return TagFact("Map", lines.joined(separator: "; "), "map", objects)
     }
 
-    /// Numbers for people: `4-15, 20`.
+    /// Formats numbers as ranges, such as `4-15, 20`.
     static func ranges(_ numbers: [Int]) -> String {
         var parts: [ClosedRange<Int>] = []
         for number in numbers.sorted() {
@@ -55,19 +55,19 @@ extension TagFact {
             .joined(separator: ", ")
     }
 
-    /// Numbered things: `block 3`, or `blocks 3-5, 8`.
+    /// Formats numbered things, such as `block 3` or `blocks 3-5, 8`.
     static func numbered(_ numbers: [Int], _ thing: String) -> String {
         "\(thing)\(numbers.count == 1 ? "" : "s") \(ranges(numbers))"
     }
 
-    /// What is read-only of numbered things: `none`, `block 3 is read-only`, or `blocks 3-5, 8 are read-only`.
+    /// Describes which numbered things are read-only: `none`, `block 3 is read-only`, or `blocks 3-5, 8 are read-only`.
     static func readOnly(_ numbers: [Int], _ thing: String) -> String {
         numbers.isEmpty ? "none" : "\(numbered(numbers, thing)) \(numbers.count == 1 ? "is" : "are") read-only"
     }
 }
 
 extension TagInspection {
-    /// The facts about a tag on a reader: from its whole memory if it could be read, otherwise from single answers.
+    /// The facts about a tag on a reader, from its memory if all of it could be read, otherwise from single answers.
     var facts: [TagFact] {
         if let contents { return contents.facts(without: unknown) }
         var facts = activationFacts
@@ -85,7 +85,7 @@ extension TagInspection {
             return reportsActivationData
                 ? .answers(applicationData: target.applicationData, protocolInfo: target.protocolInfo) : []
         case .nfcF(let target):
-            // A reader that does not report the PMm has all ones in its place.
+            // If a reader does not report the PMm, all its bytes are 0xFF.
             guard target.pmm.contains(where: { $0 != 0xFF }) else { return [] }
             let system = target.systemCode.map { $0.bigEndianBytes }
             return [TagFact("PMm", "pmm", hex: target.pmm)]
@@ -108,7 +108,7 @@ extension TagInspection.Card {
         return facts
     }
 
-    /// An access byte of the capability container (NFC Forum T4T 1.2, 4.3).
+    /// Describes an access byte of the capability container (NFC Forum T4T 1.2, 4.3).
     private static func access(_ byte: UInt8) -> String {
         switch byte {
         case 0x00: "free"
@@ -141,8 +141,7 @@ extension Type1Contents {
     var facts: [TagFact] {
         let isStatic = product == .topaz96
         let locks: [UInt8] = Array(memory[112..<114]) + (isStatic ? [] : Array(memory[122..<128]))
-        // Bit n of the first two bytes is block n; from the factory 0, D and E are set (Topaz 512 data sheet, 4).
-        // The last bit means nothing on a Topaz 96, which has 15 blocks.
+        // Bit n of the first two bytes locks block n. The factory locks 0, D and E (Topaz 512 data sheet, 4).
         let locked = (0..<min(16, memory.count / 8)).filter(locks.hasBit)
         let isFree = locked == [0, 13, 14] && locks.dropFirst(2).allSatisfy { $0 == 0 }
         var regions: [(ClosedRange<Int>, String)] = [
@@ -168,7 +167,7 @@ extension Type1Contents {
 }
 
 extension Type2Contents {
-    /// The facts about a Type 2 tag. There are no facts about what the tag did not report.
+    /// The facts about a Type 2 tag, except those that the tag did not report.
     func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
         let bytes = product.userPages.count * 4
         let hasSignature = signature.contains { $0 != 0 }
@@ -207,9 +206,9 @@ extension Type2Contents {
 
     private func lockFacts(without unknown: Set<TagInspection.Unknown>) -> [TagFact] {
         let staticLock = Array(memory.dropFirst(10).prefix(2))
-        // Products with more than 20 pages have three lock bytes right after the data.
+        // Products with more than 20 pages have three lock bytes directly after the data.
         let dynamicLock = product.dynamicLockPage.map { Array(memory.dropFirst($0 * 4).prefix(3)) }
-        let dynamicText = dynamicLock.map { $0.isEmpty ? ", dynamic not known" : ", dynamic \($0.hexText())" }
+        let dynamicText = dynamicLock.map { $0.isEmpty ? ", dynamic unknown" : ", dynamic \($0.hexText())" }
         let bytes = "static \(staticLock.hexText())" + (dynamicText ?? "")
         let locked = lockedPages
         let text = "\(TagFact.readOnly(locked, "page")) (\(bytes))"
@@ -241,7 +240,7 @@ extension Type2Contents {
 }
 
 extension VirtualType3Tag.Contents {
-    /// The facts about a Type 3 tag. There are no facts about what the tag did not report.
+    /// The facts about a Type 3 tag, except those that the tag did not report.
     func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
         switch self {
         case .liteS(let contents): contents.facts(without: unknown)
@@ -252,7 +251,7 @@ extension VirtualType3Tag.Contents {
 
 extension FeliCaLiteSContents {
     fileprivate func facts(without unknown: Set<TagInspection.Unknown>) -> [TagFact] {
-        // Bytes 0 and 1 of the memory configuration: a bit per block, 0 for read-only.
+        // Bytes 0 and 1 of the memory configuration hold one bit per block; 0 means read-only.
         let locked = (0..<15).filter { !memoryConfiguration.hasBit($0) }
         let isFrozen = memoryConfiguration[2] == 0x00
         let text = locked.isEmpty ? "no block" : TagFact.numbered(locked, "block")
@@ -322,7 +321,7 @@ extension Type4Contents {
     private var cardFacts: [TagFact] {
         switch kind {
         case .unspecified:
-            return [TagFact("Card", "only its activation is known")]
+            return [TagFact("Card", "only its activation data is known")]
         case .version(let contents):
             return [
                 TagFact("Card", "\(contents.chip), of which only the version is known", "chip", contents.chip),
@@ -365,10 +364,10 @@ extension Type4Contents {
         ]
         let configuration = contents.configuration
         if configuration.usesRandomUID {
-            facts.append(TagFact("Random", "another UID in each field", "random_uid", true))
+            facts.append(TagFact("Random", "a new UID each time it enters the field", "random_uid", true))
         }
         if configuration.isFormatDisabled {
-            facts.append(TagFact("Format", "refused for good", "format_disabled", true))
+            facts.append(TagFact("Format", "permanently disabled", "format_disabled", true))
         }
         var objects: [JSONObject] = []
         for application in contents.applications {
@@ -420,7 +419,7 @@ extension Type4Contents {
 }
 
 extension EMVContents {
-    /// The facts about a payment card. Only the last digits of the card's number are shown.
+    /// The facts about a payment card. Only the last digits of the card number are shown.
     fileprivate var facts: [TagFact] {
         let digits = accountNumber.hexText().filter(\.isNumber)
         let label = [label, name].first { !$0.isEmpty } ?? "no label"
@@ -485,7 +484,7 @@ extension TagFact {
 }
 
 extension Type5Contents {
-    /// What passwords and modes prevent, in words; nil for nothing.
+    /// Describes what passwords and modes prevent; nil if nothing is restricted.
     private var guardText: String? {
         var words: [String] = []
         let pages: [(ICODEProtection.Condition, String)] = [
@@ -496,7 +495,7 @@ extension Type5Contents {
             words.append("\(name) block \(protection.pointer) needs a password")
         }
         if protection.isPrivate { words.append("private") }
-        if protection.isPersistentlyQuiet { words.append("quiet for good") }
+        if protection.isPersistentlyQuiet { words.append("permanently quiet") }
         if settings.isUntraceable { words.append("untraceable") }
         if protection.isDestroyed || settings.isKilled { words.append("destroyed") }
         return words.isEmpty ? nil : words.joined(separator: ", ")

@@ -54,13 +54,13 @@ struct TagInfoCommand: AsyncParsableCommand {
     }
 }
 
-/// The description of a tag: the product, the parts of its memory, the locks, and what a reader finds.
+/// A description of a tag: its product, memory layout, locks, and what a reader finds.
 struct TagDescription {
     private let report: TagReport
     private let error: TagError?
     private let type: Int?
     private let facts: [TagFact]
-    /// Remarks on parts of an image that the tag does not show; empty for a tag on a reader.
+    /// Remarks about contradictions and missing data in an image; empty for a tag on a reader.
     private let remarks: [TagImageRemark]
 
     init(contents: TagContents, report: TagReport, error: TagError?, remarks: [TagImageRemark]) {
@@ -109,7 +109,7 @@ struct TagDescription {
 }
 
 extension TagContents {
-    /// The facts about a tag with this content. There are no facts about what the tag did not report.
+    /// The facts about a tag with these contents, except those that the tag did not report.
     func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
         switch self {
         case .type1(let contents): contents.facts

@@ -6,7 +6,7 @@ import TagLink
 import TagProtocols
 import TextSafety
 
-/// The report on a tag that a command has read or written, with the airtime.
+/// The report on a tag that a command has read or written, including the airtime.
 struct TagReport {
     enum Status: String {
         case readWrite = "read-write"
@@ -18,26 +18,26 @@ struct TagReport {
 
     var type: ForumTagType?
     var product: String?
-    /// The UID, PUPI or IDm; empty when the reader does not report it.
+    /// The UID, PUPI or IDm; empty if the reader does not report it.
     var uid: [UInt8]
     var status: Status?
     var capacity: Int?
-    /// The message on the tag; empty for an empty tag, nil when it was not read.
+    /// The tag's message; empty for an empty tag, nil if it was not read.
     var message: [UInt8]?
-    /// The exchanges and airtime from the end of activation.
+    /// The exchanges and airtime after activation.
     var cost: LinkStatistics?
-    /// The exchanges and airtime of the activation.
+    /// The exchanges and airtime of activation.
     var activation: LinkStatistics?
     var showsCost = true
-    /// Where the command writes an image; nil for nowhere. The report goes to standard error when that is standard output.
+    /// The target for an image; nil if none is written. If it is standard output, the report goes to standard error.
     var out: String?
     /// Whether the tag is on a reader, which may not report exchanges and airtime.
     private(set) var isOnReader = false
-    /// Whether the time that the tag made its reader wait is known.
+    /// Whether it is known how long the tag made the reader wait.
     private var knowsTagWork = true
 
-    /// Creates the report on what was found.
-    /// Without an environment it is the report on an image, or of a command that does not report airtime.
+    /// Creates a report from a read result. Omit the environment for an image, or if the command does not report
+    /// airtime.
     init(_ findings: TagReadResult, on environment: NFCEnvironment? = nil) {
         isOnReader = environment != nil
         if let environment { knowsTagWork = environment.knowsTagWork }
@@ -60,7 +60,7 @@ struct TagReport {
         self.status = status
     }
 
-    /// Why the tag's message can't be used, as a failure of the command; nil when it can, and for an empty tag.
+    /// Explains why the tag's message can't be used; nil if it can, or if the tag is empty.
     func failure(_ error: TagError?) -> CommandFailure? {
         if let error { return CommandFailure(error).of(self) }
         guard let message, !message.isEmpty else { return nil }
@@ -72,7 +72,7 @@ struct TagReport {
         }
     }
 
-    /// The documented members of the object. Unknown values are `null`, so that a command always has the same members.
+    /// The documented JSON members. Unknown values are `null`, so that a command always prints the same members.
     var object: JSONObject {
         var object: JSONObject = [
             "tag_type": type?.rawValue, "product": product, "uid": uid.isEmpty ? nil : uid.hexText(),
@@ -87,14 +87,14 @@ struct TagReport {
                     "activation_us": (activation?.airtime.microseconds).map { Int($0) },
                 ]
         }
-        // As `nfc ndef decode` prints them.
+        // The records, in the format of `nfc ndef decode`.
         let decoded = message.flatMap { $0.isEmpty ? NDEFMessage([]) : try? NDEFMessage(decoding: $0) }
         return object + ["records": decoded?.records]
     }
 
     func print(json: Bool) { printResult(json: json, beside: out, ["ok": true] + object, lines) }
 
-    var uidText: String { uid.isEmpty ? "not known: the reader does not report it" : uid.hexText() }
+    var uidText: String { uid.isEmpty ? "unknown: the reader does not report it" : uid.hexText() }
 
     var lines: [String] {
         var lines: [String] = []
