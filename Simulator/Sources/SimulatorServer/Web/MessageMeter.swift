@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import SimulatorModel
 
-/// Follows the frames of a WebSocket (RFC 6455, 5.2), so that the bytes of a message are bounded however it is divided: the web
-/// server puts all of its frames together first.
+/// Limits the size of WebSocket messages by following their frames (RFC 6455, 5.2). Counts the whole message, because
+/// the web server joins all frames of a message in memory.
 struct MessageMeter {
-    /// The beginning of a frame that has come so far: two bytes, the length, and the mask.
+    /// The received part of a frame's header: two bytes, the length, and the mask.
     private var head: [UInt8] = []
-    /// The bytes of the frame that are still to come.
+    /// The bytes of the frame's payload still to receive.
     private var left = 0
-    /// The bytes of the message so far, with the beginnings of its frames.
+    /// The bytes of the message so far, including frame headers.
     private var message = 0
 
-    /// Takes what has come.
+    /// Counts received bytes.
     ///
-    /// - Returns: false when a message is too long.
+    /// - Returns: false if a message is too long.
     mutating func takes(_ bytes: [UInt8]) -> Bool {
         var index = 0
         while index < bytes.count {
@@ -34,7 +34,7 @@ struct MessageMeter {
                 return false
             }
             let kind = head[0] & 0x0F
-            // A frame of another kind than the continuation begins a message. Pings may come within one, and are short.
+            // Text and binary frames begin a message. Control frames, such as pings, may occur within it.
             if kind == 1 || kind == 2 { message = 0 }
             message += head.count + size
             guard message <= Limits.pageMessage, kind < 8 || size <= 125 else { return false }
