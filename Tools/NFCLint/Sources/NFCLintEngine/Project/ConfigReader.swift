@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Reads configuration files, each once, and records which are damaged.
+/// Reads each configuration file once, and records damaged files.
 final class ConfigReader: @unchecked Sendable {
-    // Locked by the lock.
+    // Guarded by `lock`.
     private var cache: [String: ConfigValue?] = [:]
     private var failures: [String: FormatError] = [:]
     private var cuts: [String: FormatError] = [:]
@@ -17,7 +17,7 @@ final class ConfigReader: @unchecked Sendable {
         listed = Set(files.paths)
     }
 
-    /// The bytes of a file that is read line by line.
+    /// The bytes of a file that is parsed line by line.
     func bytes(_ path: String) -> [UInt8]? {
         let bytes = files.bytes(path)
         if bytes == nil {
@@ -28,12 +28,12 @@ final class ConfigReader: @unchecked Sendable {
         return bytes
     }
 
-    /// Why a file has no bytes; nil when there is no such file.
+    /// The error for a file that exists but can't be read; nil if there is no such file.
     private func missing(_ path: String) -> FormatError? {
         listed.contains(path) ? FormatError("The file can't be read, or is larger than 8 MB.", Position()) : nil
     }
 
-    /// What a file holds; nil when it is missing or broken.
+    /// The parsed contents of a file; nil if the file is missing or damaged.
     func read(_ path: String) -> ConfigValue? {
         lock.lock()
         defer { lock.unlock() }
@@ -57,7 +57,7 @@ final class ConfigReader: @unchecked Sendable {
         return value
     }
 
-    /// The files that could not be read, or only in parts, with what is wrong.
+    /// The files that could not be read completely, with the reasons.
     var broken: [UnreadFile] {
         lock.lock()
         defer { lock.unlock() }
