@@ -6,8 +6,7 @@ import { openEditMessage } from './edit-message.js';
 import { singleKeys } from '../keys.js';
 
 /**
- * Handles the drawer's keys: up/down move between cards, left/right between a card and its buttons, Enter taps, H
- * holds.
+ * Handles the keys: up/down move between cards, left/right among a card's buttons, Enter taps, H holds.
  */
 export function handleCardKey(event, list) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
