@@ -15,7 +15,7 @@ struct Interrupts: @unchecked Sendable {
 
     init(_ end: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "org.opencorenfc.simulator.signals", qos: .userInteractive)
-        let first = First()
+        let first = FirstSignal()
         sources = [SIGINT, SIGTERM, SIGHUP].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -34,7 +34,7 @@ struct Interrupts: @unchecked Sendable {
 }
 
 /// Reports whether a signal is the first one. Used only on the queue of the signals.
-private final class First: @unchecked Sendable {
+private final class FirstSignal: @unchecked Sendable {
     // Safe: only used on one serial queue.
     private var isTaken = false
 

@@ -53,7 +53,7 @@ struct TestSource: Sendable {
 
     /// The variable of a tag. A tag that returns keeps its variable, unless the user changed the tag in between.
     private mutating func variable(_ id: String, _ name: String, _ image: String, _ state: SimulatorState) -> String {
-        if let known = tags.last(where: { $0.id == id }) { return known.variable }
+        if let earlier = tags.last(where: { $0.id == id }) { return earlier.variable }
         let card = state.drawer[id]
         let before = Self.message(ofImage: image)
         let variable = "tag\(tags.count + 1)"
@@ -70,8 +70,8 @@ struct TestSource: Sendable {
         else { return whole }
         let message = TagSurvey(of: contents).message ?? []
         let blank = product.blank(uid: contents.uid)
-        let again = message.isEmpty ? blank : try? NewTag.written(message, on: blank)
-        guard again == contents else { return whole }
+        let rewritten = message.isEmpty ? blank : try? NewTag.written(message, on: blank)
+        guard rewritten == contents else { return whole }
         let holding = message.isEmpty ? "" : ", holding: TagMessage(bytes: \(bytes(message)))"
         return ".product(\(literal(product.name))\(holding), uid: \(bytes(contents.uid)))"
     }
@@ -103,7 +103,7 @@ struct TestSource: Sendable {
     // MARK: The source
 
     /// The message that the app wrote; nil if it wrote none.
-    private var written: [UInt8]? {
+    private var writtenMessage: [UInt8]? {
         guard !hasFaults else { return nil }
         return tags.lazy.compactMap { tag in tag.after.flatMap { $0 == tag.before ? nil : $0 } }.first
     }
@@ -115,7 +115,7 @@ struct TestSource: Sendable {
             "@Suite(.timeLimit(.minutes(1))) struct SimulatedTests {",
             "    @Test(\(Self.literal(title)))", "    func flow() async throws {",
             "        try await withField { field in",
-            "            let session = SimulatedSession(\(written.map { "writing: \(Self.bytes($0))" } ?? ""))",
+            "            let session = SimulatedSession(\(writtenMessage.map { "writing: \(Self.bytes($0))" } ?? ""))",
         ]
         for tag in tags {
             lines.append("            let \(tag.variable) = try await field.make(\(Self.spec(ofImage: tag.image)))")

@@ -62,8 +62,8 @@ struct Turns: Sendable {
 
     /// Grants the current claim once background reading has released the reader.
     mutating func grant() -> [Action] {
-        guard let now = current, !now.isGranted, !isWatched else { return [] }
-        current = (now.claim, true)
-        return [.grant(now.claim)]
+        guard let turn = current, !turn.isGranted, !isWatched else { return [] }
+        current = (turn.claim, true)
+        return [.grant(turn.claim)]
     }
 }

@@ -13,10 +13,10 @@ final class CardCommands: Sendable {
     /// Sends a command to the first card that supports ISO-DEP.
     func transmit(_ command: [UInt8]) throws(SimulatorFailure) -> [UInt8] {
         do throws(LinkError) {
-            let known = card.withLock { $0 }
+            let activeCard = card.withLock { $0 }
             return try immediately { [self] () throws(LinkError) in
                 let card: ISODEP
-                if let known { card = known } else { card = try await firstCard() }
+                if let activeCard { card = activeCard } else { card = try await firstCard() }
                 do throws(LinkError) {
                     let answer = try await card.transmit(command)
                     self.card.withLock { $0 = card }

@@ -61,9 +61,9 @@ extension SimulatorState {
     }
 
     /// Tells background reading which tags an app has read, so that they don't count as new until they leave.
-    mutating func reportMetTags() {
-        let identifiers = metTags.compactMap { drawer[$0]?.contents.uid }
-        metTags = []
+    mutating func reportAnsweredTags() {
+        let identifiers = answeredTags.compactMap { drawer[$0]?.contents.uid }
+        answeredTags = []
         if !identifiers.isEmpty { apply(background.handle(.readByApp(identifiers), now: now)) }
     }
 
@@ -94,7 +94,7 @@ extension SimulatorState {
             isWrite: outcome.isWrite
         )
         dirty.insert(.summary)
-        if isSessionActive, case .success = outcome.result { metTags.formUnion(field.near.map(\.id)) }
+        if isSessionActive, case .success = outcome.result { answeredTags.formUnion(field.near.map(\.id)) }
         if outcome.isWrite {
             let written = field.near.map(\.id) + outcome.left
             for id in written where drawer[id]?.technology == technology { drawer.update(id) { $0.wasWritten() } }

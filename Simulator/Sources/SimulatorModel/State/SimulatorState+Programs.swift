@@ -74,7 +74,7 @@ extension SimulatorState {
             if phone.sheet?.client == id, phone.sheet?.canCancel == true { phone.sheet = nil }
             touch(.phone)
             setCarrier(false, source: apps.clients[id]?.app ?? "", isCall: false)
-            reportMetTags()
+            reportAnsweredTags()
         }
         apply(turns.release(id))
     }

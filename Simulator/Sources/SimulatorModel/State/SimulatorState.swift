@@ -61,7 +61,7 @@ struct SimulatorState: Sendable {
     /// The visit number of each tag near the phone.
     var visits: [String: Int] = [:]
     /// The tags that answered the program whose turn it is.
-    var metTags: Set<String> = []
+    var answeredTags: Set<String> = []
     /// The number of the current banner.
     var bannerNumber = 0
     /// Whether background reading may still use tags that an opened file has replaced.
@@ -143,7 +143,7 @@ struct SimulatorState: Sendable {
         return lastClient
     }
 
-    /// Whether it is a program's turn, even if background reading has not stopped yet.
+    /// Whether a program has its turn, even if background reading has not stopped yet.
     var isSessionActive: Bool { turns.holder != nil }
 
     /// Informs background reading of changed conditions.

@@ -73,10 +73,10 @@ public final class DrawerFolder: Sendable {
         try? store.removeUnfinished()
         let names = ((try? store.names()) ?? []).sorted()
         let list = json(Self.listName, store, limit: Self.maximumList)?.array
-        var known: [(id: String, name: String)] = []
+        var listed: [(id: String, name: String)] = []
         for entry in list ?? [] {
             guard let id = entry["id"]?.string, let name = entry["name"]?.string else { continue }
-            known.append((id, name))
+            listed.append((id, name))
         }
         var tags: [(id: String, name: String, file: [UInt8])] = []
         var problems: [String] = []
@@ -88,21 +88,21 @@ public final class DrawerFolder: Sendable {
                 continue
             }
             // Two files of one tag: someone added a dump, or a simulator was killed before it removed the old file.
-            let isNewer = changed(name) > changed(other)
+            let isNewer = modificationTime(name) > modificationTime(other)
             if isNewer { files[id] = ending }
-            let (kept, left) = isNewer ? (name, other) : (other, name)
-            problems.append("\(left) is left out: it has the name of \(kept), which is newer. Rename it to have both.")
+            let (kept, older) = isNewer ? (name, other) : (other, name)
+            problems.append("\(older) is left out: it has the name of \(kept), which is newer. Rename it to have both.")
         }
         let ordered =
-            known.map(\.id).filter { files[$0] != nil }
-            + files.keys.filter { id in !known.contains { $0.id == id } }.sorted()
+            listed.map(\.id).filter { files[$0] != nil }
+            + files.keys.filter { id in !listed.contains { $0.id == id } }.sorted()
         for id in ordered {
             guard let ending = files[id] else { continue }
             do throws(StorageError) {
                 let bytes = try store.read("\(id).\(ending)", limit: 1 << 18)
                 // Formats without a header can only be identified by the file name.
                 let isMemory = ending == "mfd" || ending == "bin"
-                let name = known.first { $0.id == id }?.name ?? id
+                let name = listed.first { $0.id == id }?.name ?? id
                 tags.append((id, isMemory ? "\(name).\(ending)" : name, bytes))
             } catch {
                 problems.append(error.reason)
@@ -166,16 +166,16 @@ public final class DrawerFolder: Sendable {
             problem = error.reason
         }
         if problem == nil {
-            var left: [Changes.FileChange] = []
+            var failed: [Changes.FileChange] = []
             for change in state.withLock({ $0.pending }) {
                 do throws(StorageError) {
                     try write(change)
                 } catch {
-                    left.append(change)
+                    failed.append(change)
                     problem = problem ?? error.reason
                 }
             }
-            state.withLock { [left] in $0.pending = left }
+            state.withLock { [failed] in $0.pending = failed }
         }
         report(problem)
         if problem != nil { retryLater() }
@@ -242,7 +242,7 @@ public final class DrawerFolder: Sendable {
     // MARK: Files
 
     /// When a file was last modified.
-    private func changed(_ name: String) -> (seconds: Int, nanoseconds: Int) {
+    private func modificationTime(_ name: String) -> (seconds: Int, nanoseconds: Int) {
         var status = stat()
         guard unsafe lstat(path + "/" + name, &status) == 0 else { return (0, 0) }
         return (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)

@@ -82,11 +82,11 @@ final class GateConnection {
         case .upgrade: break
         }
         if !toClient.isEmpty { events |= POLLOUT }
-        let wanted = (toServer.isEmpty ? 0 : POLLOUT) | (toClient.isEmpty ? POLLIN : 0)
+        let serverEvents = (toServer.isEmpty ? 0 : POLLOUT) | (toClient.isEmpty ? POLLIN : 0)
         return (
             pollfd(fd: client, events: Int16(events), revents: 0),
             // A descriptor without events is left out, because `poll` would report its end again and again.
-            pollfd(fd: wanted == 0 ? -1 : server, events: Int16(wanted), revents: 0)
+            pollfd(fd: serverEvents == 0 ? -1 : server, events: Int16(serverEvents), revents: 0)
         )
     }
 
@@ -143,7 +143,7 @@ final class GateConnection {
         case .request(let left):
             toServer += bytes.prefix(left)
             phase = .request(left: max(0, left - bytes.count))
-            goesOn()
+            recordProgress()
         case .socket:
             guard meter.takes(bytes) else { return close() }
             toServer += bytes
@@ -174,7 +174,7 @@ final class GateConnection {
                 phase = .request(left: max(0, head.bodyLength - rest.count))
                 if head.waitsForPermission { toClient += Array("HTTP/1.1 100 Continue\r\n\r\n".utf8) }
             }
-            goesOn()
+            recordProgress()
         } catch {
             refuse(error)
         }
@@ -186,7 +186,7 @@ final class GateConnection {
             // The server may still send the rest of its data.
             shutdown(server, Int32(SHUT_WR))
             phase = .request(left: 0)
-            goesOn()
+            recordProgress()
         case .head, .request, .upgrade, .ending: close()
         }
     }
@@ -212,7 +212,7 @@ final class GateConnection {
         guard !bytes.isEmpty else { return end() }
         toClient = bytes[...]
         guard case .upgrade = phase else {
-            if case .request = phase { goesOn() }
+            if case .request = phase { recordProgress() }
             return
         }
         if bytes.starts(with: Array("HTTP/1.1 101 ".utf8)) {
@@ -251,7 +251,7 @@ final class GateConnection {
     }
 
     /// Records progress, and extends the deadline.
-    private func goesOn() {
+    private func recordProgress() {
         lastProgress = .now
         deadline = lastProgress + Self.requestTime
     }
@@ -260,7 +260,7 @@ final class GateConnection {
         closeServer()
         received = []
         phase = .ending
-        goesOn()
+        recordProgress()
     }
 
     /// Reads the available bytes: empty at the end of the stream, nil if nothing is available yet.

@@ -7,9 +7,9 @@ struct MessageMeter {
     /// The received part of a frame's header: two bytes, the length, and the mask.
     private var head: [UInt8] = []
     /// The bytes of the frame's payload still to receive.
-    private var left = 0
+    private var remainingPayload = 0
     /// The bytes of the message so far, including frame headers.
-    private var message = 0
+    private var messageSize = 0
 
     /// Counts received bytes.
     ///
@@ -17,9 +17,9 @@ struct MessageMeter {
     mutating func takes(_ bytes: [UInt8]) -> Bool {
         var index = 0
         while index < bytes.count {
-            if left > 0 {
-                let count = min(left, bytes.count - index)
-                left -= count
+            if remainingPayload > 0 {
+                let count = min(remainingPayload, bytes.count - index)
+                remainingPayload -= count
                 index += count
                 continue
             }
@@ -35,10 +35,10 @@ struct MessageMeter {
             }
             let kind = head[0] & 0x0F
             // Text and binary frames begin a message. Control frames, such as pings, may occur within it.
-            if kind == 1 || kind == 2 { message = 0 }
-            message += head.count + size
-            guard message <= Limits.pageMessage, kind < 8 || size <= 125 else { return false }
-            left = size
+            if kind == 1 || kind == 2 { messageSize = 0 }
+            messageSize += head.count + size
+            guard messageSize <= Limits.pageMessage, kind < 8 || size <= 125 else { return false }
+            remainingPayload = size
             head = []
         }
         return true

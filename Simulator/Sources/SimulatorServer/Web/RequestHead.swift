@@ -109,7 +109,7 @@ struct RequestHead {
         guard words.count == 3, words.allSatisfy({ !$0.isEmpty }), ["HTTP/1.1", "HTTP/1.0"].contains(words[2]) else {
             throw .malformed
         }
-        var kept = [first]
+        var forwarded = [first]
         var values: [String: String] = [:]
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else { throw .malformed }
@@ -119,7 +119,7 @@ struct RequestHead {
             values[name] = line[line.index(after: colon)...].trimmingSpaces
             guard Self.passedOn.contains(name) else { continue }
             guard line.utf8.count <= Self.maximumHeader else { throw .tooLong }
-            kept.append(line)
+            forwarded.append(line)
         }
         guard words[1].utf8.count <= Self.maximumAddress, words[0].utf8.count <= 20 else { throw .notFound }
         guard values["transfer-encoding"] == nil else { throw .noLength }
@@ -139,8 +139,8 @@ struct RequestHead {
         // A body requires the session too, so that no other sender can occupy the server with a slow body.
         needsSession = length > 0 || isUpgrade || words[1].utf8.count > Self.maximumOpenAddress
         waitsForPermission = values["expect"]?.lowercased() == "100-continue"
-        kept.append(isUpgrade ? "Connection: Upgrade" : "Connection: close")
-        self.lines = kept
+        forwarded.append(isUpgrade ? "Connection: Upgrade" : "Connection: close")
+        self.lines = forwarded
     }
 
     /// Checks where the request comes from, and whether it must be in the session.

@@ -32,9 +32,9 @@ public struct Linter: Sendable {
         for finding in (lists.joined() + broken(project)).sorted(by: Self.isBefore)
         where seen.insert(Key(finding)).inserted {
             let path = finding.place.path
-            let known = suppressions[path] ?? Suppressions(project.files.bytes(path) ?? [])
-            suppressions[path] = known
-            guard !known.covers(finding) else { continue }
+            let fileSuppressions = suppressions[path] ?? Suppressions(project.files.bytes(path) ?? [])
+            suppressions[path] = fileSuppressions
+            guard !fileSuppressions.covers(finding) else { continue }
             var finding = finding
             finding.severity = configuration.severities[finding.id] ?? finding.severity
             result.append(finding)

@@ -29,8 +29,8 @@ public struct Baseline: Sendable {
 
     /// The findings that are not in the baseline.
     public func newFindings(_ report: Report) -> [Finding] {
-        var left = self
-        return left.takeNewFindings(report)
+        var remaining = self
+        return remaining.takeNewFindings(report)
     }
 
     /// The findings that are not in the baseline. Each match uses up its baseline entry, also for later reports.
@@ -56,13 +56,13 @@ public struct Baseline: Sendable {
             if counts[key] == nil { order.append(key) }
             counts[key, default: (finding, line, 0)].count += 1
         }
-        let entries = order.compactMap { counts[$0] }.map { known in
+        let entries = order.compactMap { counts[$0] }.map { entry in
             "  "
                 + JSONOutput.line(
                     .object([
-                        ("id", .text(known.finding.id)), ("file", .text(known.finding.place.path)),
-                        ("line", .text(known.line)),
-                        ("count", .number(known.count)),
+                        ("id", .text(entry.finding.id)), ("file", .text(entry.finding.place.path)),
+                        ("line", .text(entry.line)),
+                        ("count", .number(entry.count)),
                     ])
                 )
         }

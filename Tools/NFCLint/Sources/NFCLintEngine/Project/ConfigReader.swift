@@ -6,7 +6,7 @@ final class ConfigReader: @unchecked Sendable {
     // Guarded by `lock`.
     private var cache: [String: ConfigValue?] = [:]
     private var failures: [String: FormatError] = [:]
-    private var cuts: [String: FormatError] = [:]
+    private var truncations: [String: FormatError] = [:]
     private let lock = NSLock()
     private let files: any ProjectFiles
 
@@ -37,7 +37,7 @@ final class ConfigReader: @unchecked Sendable {
     func read(_ path: String) -> ConfigValue? {
         lock.lock()
         defer { lock.unlock() }
-        if let known = cache[path] { return known }
+        if let cached = cache[path] { return cached }
         var value: ConfigValue?
         if let bytes = files.bytes(path) {
             do throws(FormatError) {
@@ -45,7 +45,7 @@ final class ConfigReader: @unchecked Sendable {
                 if path.hasSuffix(".plist") || path.hasSuffix(".entitlements") {
                     var limits = ConfigLimits()
                     value = value.map { limits.cut($0) }
-                    cuts[path] = limits.problem
+                    truncations[path] = limits.problem
                 }
             } catch {
                 failures[path] = error
@@ -62,7 +62,7 @@ final class ConfigReader: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         let whole = failures.map { UnreadFile(Place($0.key, $0.value.position), $0.value.reason) }
-        return whole + cuts.map { UnreadFile(Place($0.key, $0.value.position), $0.value.reason, isWhole: false) }
+        return whole + truncations.map { UnreadFile(Place($0.key, $0.value.position), $0.value.reason, isWhole: false) }
     }
 
     private static func parse(_ path: String, _ bytes: [UInt8]) throws(FormatError) -> ConfigValue {

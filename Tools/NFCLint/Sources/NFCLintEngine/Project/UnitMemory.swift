@@ -12,9 +12,9 @@ public final class UnitMemory: @unchecked Sendable {
     /// The value of a key, created if missing. The rules of a target run one after the other.
     public func value<Value: Sendable>(_ key: String, make: () -> Value) -> Value {
         lock.lock()
-        let known = values[key] as? Value
+        let cached = values[key] as? Value
         lock.unlock()
-        if let known { return known }
+        if let cached { return cached }
         let made = make()
         lock.lock()
         defer { lock.unlock() }

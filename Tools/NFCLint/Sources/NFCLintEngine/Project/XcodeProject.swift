@@ -20,9 +20,9 @@ struct XcodeProject {
         self.path = path
         self.lookup = lookup
         self.reader = reader
-        let known = Dictionary(objects.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
-        self.objects = known
-        guard let project = root["rootObject"]?.string.flatMap({ known[$0] }) else { return nil }
+        let objectsByID = Dictionary(objects.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+        self.objects = objectsByID
+        guard let project = root["rootObject"]?.string.flatMap({ objectsByID[$0] }) else { return nil }
         self.project = project
         let home = PathLookup.folder(PathLookup.folder(path))
         folder = PathLookup.join(home, project["projectDirPath"]?.string ?? "")

@@ -11,7 +11,7 @@ final class LineCache: @unchecked Sendable {
     func lines(_ path: String, _ files: any ProjectFiles) -> [ArraySlice<UInt8>] {
         lock.lock()
         defer { lock.unlock() }
-        if let known = lines[path] { return known }
+        if let cached = lines[path] { return cached }
         let made = files.bytes(path).map { $0.split(separator: 0x0A, omittingEmptySubsequences: false) } ?? []
         lines[path] = made
         return made

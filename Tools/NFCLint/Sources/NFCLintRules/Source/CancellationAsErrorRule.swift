@@ -164,9 +164,9 @@ extension Rule {
                     let own = shows(number, reached, unit)
                     guard let shown = own ?? passes(number, unit) else { continue }
                     let text = reached.compactMap { unit.index.functions[$0].body?.trimmedDescription }.joined()
-                    let cancel = singles(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200")
-                    let first = singles(text, ["FirstNDEFTagRead", "firstNDEFTagRead"], number: "204")
-                    if !cancel {
+                    let checks200 = checks(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200")
+                    let checks204 = checks(text, ["FirstNDEFTagRead", "firstNDEFTagRead"], number: "204")
+                    if !checks200 {
                         // The fix skips only code that shows the error, because a caller may wait for the other code.
                         let edits = own.map { fix($0, function, unit) } ?? []
                         findings.add(
@@ -174,7 +174,7 @@ extension Rule {
                             "An error is shown also when the person cancels.",
                             edits: edits
                         )
-                    } else if endsAfterFirst, !delegate.messages.isEmpty, function.name == "readerSession", !first {
+                    } else if endsAfterFirst, !delegate.messages.isEmpty, function.name == "readerSession", !checks204 {
                         findings.add(
                             unit.place(shown, number),
                             "An error is shown also after the first message, which ends the session (204)."
@@ -184,7 +184,7 @@ extension Rule {
             }
         }
     )
-    private static func singles(_ text: String, _ names: [String], number: String) -> Bool {
+    private static func checks(_ text: String, _ names: [String], number: String) -> Bool {
         // A comparison with the error's text counts as a check, although it is a mistake (SRC029).
         let isSentence = number == "200" && text.contains("invalidated by user")
         return isSentence || names.contains(where: text.contains) || text.contains("== \(number)")
@@ -211,7 +211,7 @@ extension Rule {
                 let shows = inner.calls.contains { inner in
                     showing.contains { inner.name.lowercased().contains($0) } || inner.name == "present"
                 }
-                if shows || labels(target, unit) { return Syntax(call.node) }
+                if shows || setsLabelText(target, unit) { return Syntax(call.node) }
             }
         }
         for assignment in function.assignments {
@@ -265,7 +265,7 @@ extension Rule {
     /// Whether a closure shows its error without checking for a cancelled scan.
     private static func shows(_ closure: ClosureExprSyntax, _ number: Int, _ unit: Unit) -> Bool {
         let text = closure.trimmedDescription
-        guard !singles(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200") else { return false }
+        guard !checks(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200") else { return false }
         let function = unit.index.functions[number]
         return function.calls.contains { call in
             call.node.isWithin(closure) && showing.contains { call.name.lowercased().contains($0) }
@@ -279,7 +279,7 @@ extension Rule {
     }
 
     /// Whether a function, or a function that it calls, sets the text of a label.
-    private static func labels(_ number: Int, _ unit: Unit) -> Bool {
+    private static func setsLabelText(_ number: Int, _ unit: Unit) -> Bool {
         unit.index.reach(number, depth: 1).contains { number in
             unit.index.functions[number].assignments.contains { assignment in
                 ["text", "attributedText"].contains(assignment.name ?? "") && assignment.target.memberBase != nil

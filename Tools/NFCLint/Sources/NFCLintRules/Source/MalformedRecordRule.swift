@@ -86,7 +86,7 @@ extension Rule {
                     )
                     continue
                 }
-                guard let letter = literal(type) ?? held(type, unit.index.functions[number], unit),
+                guard let letter = literal(type) ?? initialText(type, unit.index.functions[number], unit),
                     letter == "T" || letter == "U", let payload = call.argument("payload")
                 else { continue }
                 guard let source = text(payload, unit.index.functions[number], 0) else { continue }
@@ -144,19 +144,19 @@ extension Rule {
 
     /// The literal that an expression converts to bytes: `"T".data(using: .utf8)!` or `Data("T".utf8)`.
     private static func literal(_ node: ExprSyntax) -> String? {
-        guard let inner = inner(node) else { return nil }
+        guard let inner = textExpression(node) else { return nil }
         return inner.literalText
     }
 
     /// The initial text of the property that is converted to bytes: `"\(kind)".data(using: .utf8)!`, where kind is "T".
-    private static func held(_ node: ExprSyntax, _ function: FunctionInfo, _ unit: Unit) -> String? {
-        guard let inner = inner(node), let name = (only(inner) ?? inner).lastName else { return nil }
+    private static func initialText(_ node: ExprSyntax, _ function: FunctionInfo, _ unit: Unit) -> String? {
+        guard let inner = textExpression(node), let name = (onlyContent(inner) ?? inner).lastName else { return nil }
         let types = unit.index.family(function.owner).compactMap { unit.index.types[$0] }
         return types.flatMap(\.properties).first { $0.name == name }?.value?.literalText
     }
 
     /// The only content of a literal: `text` in `"\(text)"`.
-    private static func only(_ node: ExprSyntax) -> ExprSyntax? {
+    private static func onlyContent(_ node: ExprSyntax) -> ExprSyntax? {
         guard let segments = node.as(StringLiteralExprSyntax.self)?.segments else { return nil }
         let gaps = segments.compactMap { $0.as(ExpressionSegmentSyntax.self) }
         let isPlain = segments.allSatisfy { $0.as(StringSegmentSyntax.self)?.content.text.isEmpty ?? true }
@@ -164,10 +164,10 @@ extension Rule {
     }
 
     /// The expression that is converted to bytes; nil for other expressions.
-    private static func inner(_ node: ExprSyntax) -> ExprSyntax? {
+    private static func textExpression(_ node: ExprSyntax) -> ExprSyntax? {
         let node = node.core
         if let infix = node.as(InfixOperatorExprSyntax.self), infix.operator.trimmedDescription == "??" {
-            return inner(infix.leftOperand)
+            return textExpression(infix.leftOperand)
         }
         guard let call = node.as(FunctionCallExprSyntax.self) else { return nil }
         if call.calledExpression.lastName == "data", let base = call.calledExpression.memberBase,
@@ -186,12 +186,12 @@ extension Rule {
     /// The source of a payload's bytes, if they consist only of a text.
     private static func text(_ node: ExprSyntax, _ function: FunctionInfo, _ depth: Int) -> Source? {
         guard depth < 3 else { return nil }
-        if let inner = inner(node) {
+        if let inner = textExpression(node) {
             guard let string = inner.as(StringLiteralExprSyntax.self) else {
                 return inner.is(DeclReferenceExprSyntax.self) || inner.is(MemberAccessExprSyntax.self) ? .variable : nil
             }
             if let text = inner.literalText { return .literal(text, gaps: []) }
-            if only(inner) != nil { return .variable }
+            if onlyContent(inner) != nil { return .variable }
             // For a literal with inserted values, use its beginning.
             guard case .stringSegment(let part)? = string.segments.first, !part.content.text.isEmpty,
                 let text = unescaped(part.content.text)

@@ -27,7 +27,7 @@ struct QuietPaths {
         }
         if let first = state.ends.first { result.append(first) }
         for closure in Finder.all(ClosureExprSyntax.self, in: Syntax(statements))
-        where Self.isHandler(closure) && !Self.goesOnBehind(closure) {
+        where Self.isHandler(closure) && !Self.continuesWithoutWaiting(closure) {
             var inner = State()
             follow(closure.statements, &inner)
             if inner.isOpen, inner.ends.isEmpty {
@@ -213,7 +213,7 @@ struct QuietPaths {
     }
 
     /// Whether the statements after a call of `connect` run without waiting for its completion.
-    private static func goesOnBehind(_ closure: ClosureExprSyntax) -> Bool {
+    private static func continuesWithoutWaiting(_ closure: ClosureExprSyntax) -> Bool {
         guard let call = closure.enclosing(FunctionCallExprSyntax.self), call.calledExpression.lastName == "connect",
             let item = call.enclosing(CodeBlockItemSyntax.self),
             let list = item.parent?.as(CodeBlockItemListSyntax.self),
