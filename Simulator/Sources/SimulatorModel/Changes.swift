@@ -13,7 +13,7 @@ public struct Changes: Sendable {
         case store(id: String, fileExtension: String, [UInt8])
         /// Remove a tag's file.
         case remove(id: String)
-        /// Remove a tag's file.
+        /// Write the list of ids and names.
         case list([[String: String]])
         /// Write phone, switches and notifications.
         case settings(JSON)

@@ -43,9 +43,9 @@ public final class DrawerFolder: Sendable {
 
     /// Opens the folder, and creates it if it is missing.
     ///
-    /// - path: the folder's path.
+    /// - Parameters:
+    ///   - path: the folder's path.
     ///   - onProblem: called with a sentence when a file can't be written.
-    ///   - onProblem: gets a sentence when a file can't be written.
     public init(_ path: String, onProblem: @escaping @Sendable (String) -> Void) throws(StorageError) {
         self.path = path
         let (store, claim) = try Self.open(path)
