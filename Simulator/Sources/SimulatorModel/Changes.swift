@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What has changed since the last time.
+/// The changes since the last call of ``Simulator/takeChanges()``.
 public struct Changes: Sendable {
-    /// The parts of the state for windows, by name; `tags.ID` for one tag, null for one that is gone.
+    /// The changed parts of the state, by name, for windows. `tags.ID` is one tag, null if it was deleted.
     public var parts: [String: JSON] = [:]
-    /// Files of the drawer's folder to write or remove.
+    /// Files to write to the drawer's folder, or to remove from it.
     public var files: [FileChange] = []
 
-    /// A file of the drawer's folder.
+    /// A change of one file in the drawer's folder.
     public enum FileChange: Sendable, Hashable {
         /// Write a tag's file.
         case store(id: String, fileExtension: String, [UInt8])
@@ -19,12 +19,12 @@ public struct Changes: Sendable {
         case settings(JSON)
     }
 
-    /// Whether nothing has changed.
+    /// Whether there are no changes.
     public var isEmpty: Bool { parts.isEmpty && files.isEmpty }
 }
 
 extension SimulatorState {
-    /// Whether there is something for windows or files.
+    /// Whether windows or files need an update.
     var hasNews: Bool { !dirty.isEmpty || isUnsaved || drawer.hasNews || traceMark != trace.total }
 
     mutating func takeChanges() -> Changes {
@@ -67,14 +67,14 @@ extension SimulatorState {
     }
 }
 
-/// The place in the trace up to which someone has its rows.
+/// A position in the trace. All rows before it were delivered.
 public struct TracePosition: Sendable, Hashable {
-    /// The place of the next row.
+    /// The index of the next row.
     public var next: Int
-    /// Counts how often rows were removed.
+    /// How often rows were removed. Indexes of different eras can't be compared.
     public var era: Int
 
-    /// Creates a place.
+    /// Creates a position.
     public init(next: Int = 0, era: Int = 0) {
         self.next = next
         self.era = era
@@ -82,18 +82,18 @@ public struct TracePosition: Sendable, Hashable {
 }
 
 extension Simulator {
-    /// What has changed since the last call. Call it from one place alone.
+    /// Returns the changes since the last call. Call this from one thread only, because each change is returned once.
     public func takeChanges() -> Changes { take { $0.takeChanges() } }
 
-    /// All files of the drawer's folder, for one that is empty.
+    /// All files of the drawer's folder, to fill an empty folder.
     public var allFiles: [Changes.FileChange] { read { $0.allFiles } }
 
-    /// Why the drawer's folder can't be written; nil when everything is saved.
+    /// Why the drawer's folder can't be written; nil if everything is saved.
     public var storageProblem: String? { read { $0.storageProblem } }
 
-    /// The drawer's folder can't be written, or can be written again. The pages show it.
+    /// Sets whether the drawer's folder can be written. The pages show the problem.
     ///
-    /// - Parameter problem: a sentence; nil when everything is saved.
+    /// - Parameter problem: a sentence; nil if everything is saved.
     public func setStorageProblem(_ problem: String?) {
         update { state in
             state.storageProblem = problem
@@ -101,7 +101,7 @@ extension Simulator {
         }
     }
 
-    /// The whole state, and where its trace ends.
+    /// The whole state, and the position of the end of its trace.
     public func snapshot() -> (state: JSON, trace: TracePosition) {
         take { state in
             state.drawer.refresh()
@@ -109,23 +109,23 @@ extension Simulator {
         }
     }
 
-    /// Where the trace ends now.
+    /// The position of the end of the trace.
     public func snapshotPosition() -> TracePosition {
         read { TracePosition(next: $0.trace.total, era: $0.trace.era) }
     }
 
-    /// Rows of the trace from a place on.
+    /// Returns rows of the trace.
     ///
     /// - Parameters:
-    ///   - place: where to begin. It moves on.
-    ///   - limit: the most rows.
-    /// - Returns: a message for windows; nil when there is nothing new.
+    ///   - place: the position of the first row. Moves past the returned rows.
+    ///   - limit: the maximum number of rows.
+    /// - Returns: a message for windows; nil if there are no new rows.
     public func traceMessage(from place: inout TracePosition, limit: Int = Limits.rows) -> JSON? {
         let start = place
         let (message, next) = read { state -> (JSON?, TracePosition) in
             let trace = state.trace
             let isReset = trace.era != start.era
-            // After a reset a page loads the rows itself, from the first one.
+            // After a reset, a page must load all rows again, beginning with the first one.
             let from = isReset ? 0 : start.next
             guard isReset || from < trace.total else { return (nil, start) }
             let rows = trace[from..<min(trace.total, from + limit)]

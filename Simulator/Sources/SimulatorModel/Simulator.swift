@@ -7,22 +7,22 @@ import TagLink
 import TagTrace
 public import UniversalLinks
 
-/// A phone and a drawer of tags, for any number of windows and programs.
+/// A phone and a drawer of tags, shared by any number of windows and programs.
 ///
-/// All of its methods may be called on any thread. They are done one after the other.
+/// All methods may be called on any thread. Calls are serialized.
 public final class Simulator: Sendable {
-    /// What the simulator asks its program to do.
+    /// A request of the simulator to the program that runs it.
     public enum Request: Sendable {
-        /// Start a program, with the environment that connects it to the simulator.
+        /// Start a program in an environment that connects it to the simulator.
         case startApp(String, command: String)
         case stopApp(String)
         case quit
     }
 
     private struct Delivery {
-        /// Where each program's events go.
+        /// The functions that send events to each program.
         var programs: [Int: @Sendable (JSON) -> Void] = [:]
-        /// Programs that wait in a call for their turn.
+        /// Programs that block in a call until their turn.
         var waiting: [Int: DispatchSemaphore] = [:]
         var onChange: (@Sendable () -> Void)?
         var onRequest: (@Sendable (Request) -> Void)?
@@ -38,9 +38,9 @@ public final class Simulator: Sendable {
     /// Creates a simulator with an empty drawer.
     ///
     /// - Parameters:
-    ///   - clock: the time of taps, banners and sessions.
-    ///   - seed: decides where noise and torn writes happen.
-    ///   - wallTime: the milliseconds since 1970; the system's when nil.
+    ///   - clock: the clock for taps, banners and sessions.
+    ///   - seed: determines where noise and torn writes happen.
+    ///   - wallTime: returns the milliseconds since 1970; if nil, the system's time.
     public init(
         clock: any RuntimeClock = SystemClock.shared,
         seed: UInt64 = 1,
@@ -51,14 +51,14 @@ public final class Simulator: Sendable {
         state = Locked(SimulatorState(seed: seed))
     }
 
-    // MARK: Its life
+    // MARK: Lifecycle
 
-    /// Sets what is called after changes, on any thread. Take the changes with ``takeChanges()`` then.
+    /// Sets a handler that is called after changes, on any thread. The handler should call ``takeChanges()``.
     public func onChange(_ handler: @escaping @Sendable () -> Void) {
         delivery.withLock { $0.onChange = handler }
     }
 
-    /// Sets what does what the simulator can't do itself.
+    /// Sets the handler for requests that the simulator can't carry out itself.
     public func onRequest(_ handler: @escaping @Sendable (Request) -> Void) {
         delivery.withLock { $0.onRequest = handler }
     }
@@ -69,7 +69,7 @@ public final class Simulator: Sendable {
         update { $0.conditionsChanged() }
     }
 
-    /// Ends background reading. Programs that wait for their turn don't get it.
+    /// Ends background reading. Programs that wait for their turn fail.
     public func stop() async {
         let (watcher, waiting) = delivery.withLock { delivery in
             delivery.isStopped = true
@@ -82,20 +82,20 @@ public final class Simulator: Sendable {
 
     // MARK: Actions
 
-    /// Does what an action asks for; see ``SimulatorFailure`` for what may be wrong with it.
+    /// Performs an action. ``SimulatorFailure`` describes what may go wrong.
     ///
     /// - Parameter action: an object with `do`.
-    /// - Returns: the result, an object.
+    /// - Returns: the result, as an object.
     public func perform(_ action: JSON) throws(SimulatorFailure) -> JSON {
         try update { state throws(SimulatorFailure) in try state.perform(action) }
     }
 
-    /// Adds the tag of a file in any format.
+    /// Adds the tag from a file in any format.
     ///
     /// - Parameters:
     ///   - name: the file's name.
-    ///   - bytes: the file.
-    /// - Returns: the tag's id and remarks on the file.
+    ///   - bytes: the contents of the file.
+    /// - Returns: the tag's id, and remarks about the file.
     public func importFile(name: String, _ bytes: [UInt8]) throws(SimulatorFailure) -> JSON {
         try update { state throws(SimulatorFailure) in
             let (card, remarks) = try state.importFile(name: name, bytes)
@@ -103,11 +103,11 @@ public final class Simulator: Sendable {
         }
     }
 
-    /// A tag as a file.
+    /// Encodes a tag as a file.
     ///
     /// - Parameters:
-    ///   - tag: its id or name.
-    ///   - format: the name of a format; nil for the one in which the tag came.
+    ///   - tag: the tag's id or name.
+    ///   - format: the name of a format; nil for the tag's original format.
     public func exportTag(
         _ tag: String,
         format: String?
@@ -126,11 +126,11 @@ public final class Simulator: Sendable {
         }
     }
 
-    /// Describes an app whose program has brought its description.
+    /// Adds the description of an app, as supplied by its running program.
     ///
     /// - Parameters:
     ///   - id: the app's id on the phone.
-    ///   - description: its description. One that is installed already counts rather than this one.
+    ///   - description: the app's description. Ignored if an app with the same identifier is installed.
     ///   - associations: the association files of its domains.
     public func describe(_ id: String, _ description: InstalledApp, associations: [String: LinkMatcher]) {
         update { state in
@@ -147,9 +147,9 @@ public final class Simulator: Sendable {
         }
     }
 
-    /// A program that the simulator started is running, or has ended.
+    /// Records that a program started by the simulator is running or has ended.
     ///
-    /// - Parameter pid: its process; nil when it has ended.
+    /// - Parameter pid: the program's process; nil if it has ended.
     public func appRuns(_ id: String, pid: Int32?) {
         update { state in
             state.apps.update(id) { app in
@@ -161,19 +161,19 @@ public final class Simulator: Sendable {
         }
     }
 
-    /// A program that the simulator started has printed a line.
+    /// Records a line printed by a program that the simulator started.
     public func appPrinted(_ id: String, _ line: String) {
         update { $0.print(id, line) }
     }
 
     // MARK: The drawer's folder
 
-    /// Fills the drawer with tags that were stored.
+    /// Fills the drawer with saved tags.
     ///
     /// - Parameters:
-    ///   - tags: their ids, names and files.
-    ///   - settings: phone, switches and notifications of the last run; nil on the first one.
-    /// - Returns: sentences about files that can't be read.
+    ///   - tags: the tags' ids, names and files.
+    ///   - settings: phone, switches and notifications of the last run; nil on the first run.
+    /// - Returns: sentences about files that could not be read.
     public func restore(_ tags: [(id: String, name: String, file: [UInt8])], settings: JSON?) -> [String] {
         update { state in
             var problems: [String] = []
@@ -196,7 +196,7 @@ public final class Simulator: Sendable {
         }
     }
 
-    /// Puts one tag of each kind into the drawer: what a first run begins with.
+    /// Adds the starter set, which contains one tag of each popular kind.
     public func addStarterSet() {
         update { state in
             StarterSet.fill(&state.drawer)
@@ -204,9 +204,9 @@ public final class Simulator: Sendable {
         }
     }
 
-    // MARK: Within the package
+    // MARK: Internals
 
-    /// Changes the state, and does what follows from it.
+    /// Changes the state, and then performs the resulting effects.
     @discardableResult
     func update<Value: Sendable, Failure: Error>(
         _ body: @Sendable (inout SimulatorState) throws(Failure) -> Value
@@ -230,7 +230,7 @@ public final class Simulator: Sendable {
         return try result.get()
     }
 
-    /// Performs all effects, also those that come meanwhile.
+    /// Performs all effects, including those added in the meantime.
     private func performEffects() {
         while let effect = state.withLock({ state -> SimulatorState.Effect? in
             guard !state.effects.isEmpty else {
@@ -279,7 +279,7 @@ public final class Simulator: Sendable {
         waiting?.signal()
     }
 
-    /// Waits until a program that sends frames without a claim has its turn.
+    /// Blocks until it is the program's turn. For programs that send frames without a claim.
     func takeTurn(_ client: Int) throws(LinkError) {
         if state.withLock({ $0.turns.isGranted(client) }) { return }
         let semaphore = DispatchSemaphore(value: 0)
@@ -311,7 +311,7 @@ public final class Simulator: Sendable {
 
     /// Sends a frame to the tags near the phone.
     ///
-    /// - Returns: the answer, or why there is none; and the moment by the simulator's clock at which it is received.
+    /// - Returns: the answer or the error, the airtime, and the time at which the answer is due; nil to answer at once.
     func exchange(
         _ frame: Frame,
         _ technology: Technology,
@@ -328,12 +328,12 @@ public final class Simulator: Sendable {
 
     // MARK: Changes
 
-    /// Reads the state.
+    /// Calls `body` with the state.
     func read<Value: Sendable>(_ body: @Sendable (SimulatorState) -> Value) -> Value {
         state.withLock { body($0) }
     }
 
-    /// Changes the state without effects, for what windows and files take from it.
+    /// Changes the state without performing effects. For windows and files, which take their changes from the state.
     func take<Value: Sendable>(_ body: @Sendable (inout SimulatorState) -> Value) -> Value {
         state.withLock { state in body(&state) }
     }

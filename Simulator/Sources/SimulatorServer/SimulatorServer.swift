@@ -4,21 +4,21 @@ import Glibc
 import LinuxSupport
 public import SimulatorModel
 
-/// A running simulator: the page, the socket for programs, the drawer's folder and the programs that were started.
+/// A running simulator: the page, the socket for programs, the drawer's folder, and the programs it has started.
 public final class SimulatorServer: Sendable {
-    /// What a simulator is started with.
+    /// The options of a simulator.
     public struct Options: Sendable {
-        /// The port of the page; 0 for any free one.
+        /// The port of the page; 0 for any free port.
         public var port: UInt16
         /// The folder of the drawer.
         public var tags: String
-        /// The commands of apps to start.
+        /// The commands of the apps to start.
         public var apps: [String]
-        /// Where programs find the simulator.
+        /// The location where programs find the simulator.
         public var place: SimulatorPlace
-        /// Where installed apps are found.
+        /// The search for installed apps.
         public var installedApps: InstalledAppFiles?
-        /// The folder of the page; nil for the one that comes with the program.
+        /// The folder of the page's files; nil for the files in the bundle.
         public var page: String?
 
         /// Creates options.
@@ -41,7 +41,7 @@ public final class SimulatorServer: Sendable {
 
     /// The simulator.
     public let simulator: Simulator
-    /// The port of its page, and its process.
+    /// The page's port and the simulator's process.
     public let address: SimulatorPlace.Address
     private let guardian: PageGuard
     private let options: Options
@@ -56,13 +56,13 @@ public final class SimulatorServer: Sendable {
     private let quits: AsyncStream<Void>
     private let quit: AsyncStream<Void>.Continuation
 
-    /// Prepares a simulator.
+    /// Prepares a simulator to run.
     ///
     /// - Parameters:
-    ///   - options: what it is started with.
-    ///   - onRemark: gets sentences for the person who started it, on any thread.
-    /// - Throws: `StorageError`, with code `inUse` when a simulator runs there already; ``SimulatorFailure`` when the port can't
-    ///   be had.
+    ///   - options: the options.
+    ///   - onRemark: called with sentences for the user, on any thread.
+    /// - Throws: `StorageError` with `inUse` if a simulator already runs there; ``SimulatorFailure`` if the port is not
+    ///   available.
     public init(_ options: Options, onRemark: @escaping @Sendable (String) -> Void) throws {
         self.options = options
         self.onRemark = onRemark
@@ -77,7 +77,7 @@ public final class SimulatorServer: Sendable {
             simulator?.setStorageProblem($0)
         }
         let pagePath = options.place.pageSocketPath
-        // Another port each time: where an earlier one was, another user may have listened meanwhile, and left a service worker.
+        // Use a new port each time: on an earlier one, another user may have listened and left a service worker.
         gate = try PageGate(port: options.port, target: pagePath)
         address = SimulatorPlace.Address(port: gate.port, pid: getpid())
         guardian = PageGuard(port: gate.port)
@@ -101,9 +101,9 @@ public final class SimulatorServer: Sendable {
         }
     }
 
-    /// Runs until ``stop()`` is called, or someone asks the simulator to quit.
+    /// Runs until ``stop()`` is called, or an action quits the simulator.
     ///
-    /// - Parameter onReady: called when the page can be opened.
+    /// - Parameter onReady: called once the page can be opened.
     public func run(onReady: @escaping @Sendable () -> Void) async throws {
         if let installed = options.installedApps {
             let (router, remarks) = installed.find()
@@ -149,13 +149,13 @@ public final class SimulatorServer: Sendable {
         try? folder.remove(SimulatorPlace.pageSocketName)
     }
 
-    /// Makes an address of the page, which works once.
+    /// Creates an address of the page that works once.
     public func makeAddress() -> String { guardian.makeAddress() }
 
-    /// Writes a file that leads a browser to the page. Its path may be seen by everybody, as the arguments of programs are; its
-    /// contents only by the user.
+    /// Writes a file that redirects a browser to the page. Other users can see its path, as they can see the arguments
+    /// of programs, but only the user can read its contents.
     ///
-    /// - Returns: its path.
+    /// - Returns: the file's path.
     public func writePageFile() throws -> String {
         let address = makeAddress()
         let text = """
@@ -171,10 +171,10 @@ public final class SimulatorServer: Sendable {
         return folder.path + "/" + SimulatorPlace.pageName
     }
 
-    /// Ends the run.
+    /// Ends ``run(onReady:)``.
     public func stop() { quit.yield() }
 
-    /// Serves pages. A failure of the listening socket, such as too many open files, does not end the simulator.
+    /// Serves pages. If the listening socket fails, for example with too many open files, the simulator tries again.
     private func servePages() async throws {
         while !Task.isCancelled {
             do {
@@ -186,7 +186,7 @@ public final class SimulatorServer: Sendable {
         }
     }
 
-    /// Lets the process have as many open files as the system allows, so that a flood of connections can be refused one by one.
+    /// Raises the limit of open files, so that a flood of connections can be refused one by one.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

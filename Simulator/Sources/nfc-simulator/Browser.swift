@@ -2,15 +2,15 @@
 import Foundation
 import SimulatorServer
 
-/// The user's browser.
+/// Opens files in the user's browser.
 enum Browser {
-    /// Whether there is a desktop to open it on.
+    /// Whether a desktop is available.
     static var isAvailable: Bool {
         let environment = ProcessInfo.processInfo.environment
         return environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil
     }
 
-    /// Opens a file with xdg-open. Every user sees the path, and no address with a token.
+    /// Opens a file with xdg-open. Other users can see the arguments, so pass a path, not an address with a token.
     static func open(_ path: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -2,20 +2,20 @@
 import Dispatch
 import Glibc
 
-/// Calls a closure when the program is to end: Ctrl-C, a closed terminal, or `kill`.
+/// Calls a closure on the signals that ask the program to end: Ctrl-C, a closed terminal, or `kill`.
 ///
-/// A second signal ends the program at once, and so does an end that takes too long. The signals have a queue of their own, so
-/// that this works while everything else is busy.
+/// The program exits immediately on a second signal, or if ending takes too long. The signals have their own queue, so
+/// that this works even if everything else is busy.
 struct Interrupts: @unchecked Sendable {
-    /// How long the program has to end by itself.
+    /// How many seconds the program may take to end by itself.
     private static let patience = 10
 
-    // Safe: sources of Dispatch may be used from any thread.
+    // Safe: Dispatch sources may be used from any thread.
     private let sources: [any DispatchSourceSignal]
 
     init(_ end: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "org.opencorenfc.simulator.signals", qos: .userInteractive)
-        let first = First()
+        let first = FirstSignal()
         sources = [SIGINT, SIGTERM, SIGHUP].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -33,12 +33,12 @@ struct Interrupts: @unchecked Sendable {
     func end() { for source in sources { source.cancel() } }
 }
 
-/// Whether a signal is the first one. Only the queue of the signals uses it.
-private final class First: @unchecked Sendable {
+/// Reports whether a signal is the first one. Used only on the queue of the signals.
+private final class FirstSignal: @unchecked Sendable {
     // Safe: only used on one serial queue.
     private var isTaken = false
 
-    /// Returns true the first time.
+    /// Returns true on the first call.
     func take() -> Bool {
         defer { isTaken = true }
         return !isTaken

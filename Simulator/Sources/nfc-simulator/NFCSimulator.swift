@@ -23,7 +23,7 @@ struct NFCSimulator: AsyncParsableCommand {
         defaultSubcommand: RunCommand.self
     )
 
-    /// Runs the command line. Wrong usage ends with status 2, as with the other tools, and is JSON where that is asked for.
+    /// Runs the command line. Wrong usage exits with status 2, and is reported as JSON if asked for.
     static func main() async {
         do {
             var command = try parseAsRoot()

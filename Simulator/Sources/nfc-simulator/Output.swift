@@ -3,18 +3,18 @@ import ArgumentParser
 import Foundation
 import SimulatorModel
 
-/// What the program prints.
+/// Prints the program's output.
 enum Output {
-    /// A line of JSON on standard output.
+    /// Prints a line of JSON to standard output.
     static func line(_ json: JSON) { write(json.text, to: .standardOutput) }
 
-    /// A line for people on standard output.
+    /// Prints a line of text to standard output.
     static func text(_ text: String) { write(text, to: .standardOutput) }
 
-    /// A line for people on standard error.
+    /// Prints a line of text to standard error.
     static func note(_ text: String) { write(text, to: .standardError) }
 
-    /// Prints why a command failed.
+    /// Prints the reason for a command's failure.
     static func failure(_ code: String, _ message: String, json: Bool) -> ExitCode {
         if json {
             line(["ok": false, "error": .string(code), "message": .string(message)])

@@ -4,7 +4,7 @@ import Foundation
 import SimulatorModel
 import SimulatorServer
 
-/// Sends an action to the running simulator, over its socket in the private folder.
+/// Sends actions to the running simulator, over its socket in the private folder.
 struct RunningSimulator: Sendable {
     private let place: SimulatorPlace
 
@@ -17,7 +17,7 @@ struct RunningSimulator: Sendable {
         self.place = place
     }
 
-    /// Does an action, and returns its result. Says it when the result could not be saved.
+    /// Performs an action, and returns its result. Prints a note if the change could not be saved.
     func perform(_ action: JSON, json: Bool) throws -> JSON {
         do throws(SimulatorFailure) {
             let result = try ActionClient(place).perform(action)

@@ -31,7 +31,7 @@ class Tour(SampleAppTest):
         self.sheet_is_gone()
         self.window.wait_text(".app-title", "Message 1")
         self.window.picture("simulator-details")
-        # Write, and let it go wrong
+        # Write, and cause errors
         self.simulator.do("leave")
         self.window.choose("Empty sticker", "Lock")
         self.window.button("dialog", "Lock")
@@ -50,7 +50,7 @@ class Tour(SampleAppTest):
         self.window.click("[data-tab=background]")
         self.window.wait(lambda: len(self.window.all(".why .step")) >= 2, "the rules are listed")
         self.window.picture("simulator-banner")
-        # Take it with you
+        # Save your work
         capture = base64.b64decode(self.simulator.do("export_trace", format="pcapng")["base64"])
         self.assertEqual(capture[:4], b"\x0a\x0d\x0d\x0a")
         self.assertIn("NFCTestKit", str(self.simulator.do("copy_as_test")))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a person did with tags and the phone, in order, for a test that does the same.
+/// The user's actions on tags and the phone, in order. "Copy as test" turns them into a test.
 struct Journal: Sendable {
     /// A step.
     enum Step: Sendable, Hashable {
-        /// A tag came near: its id and what it held then, as a JSON image.
+        /// A tag was brought near. `image` is the tag's contents at that moment, as a JSON image.
         case bring(tag: String, name: String, image: String, held: Bool, milliseconds: Int?)
         case remove(tag: String)
         case removeAll

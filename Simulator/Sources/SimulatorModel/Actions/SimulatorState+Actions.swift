@@ -3,13 +3,13 @@ import BackgroundTagReading
 import TagImages
 import VirtualTags
 
-/// The actions of people, pages, commands and tests: one JSON object each.
+/// The actions of users, pages, commands and tests. Each action is one JSON object.
 extension SimulatorState {
-    /// Does what an action asks for.
+    /// Performs an action.
     ///
-    /// - Parameter action: an object with `do`, the name of the action, and what belongs to it.
-    /// - Returns: the result, an object.
-    /// - Throws: ``SimulatorFailure`` with a sentence that says what to do.
+    /// - Parameter action: an object with the action's name in `do`, and the action's parameters.
+    /// - Returns: the result, as an object.
+    /// - Throws: ``SimulatorFailure``, whose message says what to do.
     mutating func perform(_ action: JSON) throws(SimulatorFailure) -> JSON {
         guard action.object != nil, let name = action["do"]?.string else {
             throw .invalid("An action is an object with its name in \"do\".")
@@ -191,7 +191,7 @@ extension SimulatorState {
     }
 
     private func notification(_ action: JSON) throws(SimulatorFailure) -> BackgroundService.Notification {
-        // "id" is the number of the action itself.
+        // Not "id": that is the number of the action itself.
         guard let found = background.notification(action["notification"]?.string) else {
             throw SimulatorFailure(
                 "no-such-notification",

@@ -48,7 +48,7 @@ extension SimulatorState {
         }
     }
 
-    /// The name of a program that a command starts: the last word of `swift run NAME`, and else the file's name.
+    /// The name of the program that a command starts: NAME in `swift run NAME`, otherwise the file's name.
     static func name(ofCommand command: String) -> String {
         let words = command.split(separator: " ")
         let names = words.filter { !$0.hasPrefix("-") && !$0.contains("=") }
@@ -57,7 +57,7 @@ extension SimulatorState {
         return program?.split(separator: "/").last.map(String.init) ?? "App"
     }
 
-    /// The file of an action: as JSON, or as Base64.
+    /// The file that an action includes, either as JSON or as Base64.
     private func file(_ action: JSON) throws(SimulatorFailure) -> JSON {
         if let file = action["file"] { return file }
         guard let data = Data(base64Encoded: action["base64"]?.string ?? ""), let file = try? JSON(parsing: data) else {
@@ -68,7 +68,7 @@ extension SimulatorState {
 
     // MARK: The whole state
 
-    /// The state as a page gets it first.
+    /// The whole state, as sent to a page that has just connected.
     var json: JSON {
         .object(Dictionary(uniqueKeysWithValues: Part.allCases.map { ($0.rawValue, json(of: $0)) }))
     }

@@ -48,7 +48,7 @@ extension SimulatorState {
         }
     }
 
-    /// The tags as the pages have them.
+    /// The list of tags, as sent to the pages.
     var tagList: JSON { .array(drawer.cards.map { tagJSON($0) }) }
 
     func tagJSON(_ card: DrawerCard) -> JSON {
@@ -60,7 +60,7 @@ extension SimulatorState {
         return ["tag": .string(card.id)]
     }
 
-    /// Replaces what a tag holds, also while it is near.
+    /// Replaces a tag's contents, even while the tag is near the phone.
     private mutating func replace(_ card: DrawerCard, _ contents: TagContents) -> JSON {
         drawer.update(card.id) { $0.replace(contents) }
         if let tag = drawer[card.id]?.tag { field.replace(card.id, by: tag) }
@@ -88,7 +88,7 @@ extension SimulatorState {
         return replace(card, bench.contents ?? card.contents)
     }
 
-    /// Makes the tag like a new one of its product, with its UID. Locks go, which they can't on a real tag.
+    /// Resets the tag to a new one of the same product and UID. Also removes locks, which is impossible on a real tag.
     private mutating func erase(_ action: JSON) throws(SimulatorFailure) -> JSON {
         let card = try drawer.find(action["tag"]?.string)
         let contents = card.contents
@@ -112,7 +112,7 @@ extension SimulatorState {
         return ["tag": .string(card.id), "notes": .array(remarks.map { JSON.string($0) })]
     }
 
-    /// Adds the tag of a file in any format.
+    /// Adds the tag from a file in any format.
     mutating func importFile(
         name: String,
         _ bytes: [UInt8]
@@ -124,7 +124,7 @@ extension SimulatorState {
             let place = error.line.map { " (line \($0))" } ?? ""
             throw SimulatorFailure("\(error.code)", error.reason + place)
         }
-        // Any file of the right size is a memory. One whose name says that it is text is not.
+        // Any file of the right size is valid as a memory dump, but a text file (`.eml`) must not be taken for one.
         if name.lowercased().hasSuffix(".eml"), image.format == .proxmarkBinary || image.format == .mfd {
             throw SimulatorFailure("unknown-format", "An .eml file has hexadecimal digits, and this one has none.")
         }
@@ -135,7 +135,7 @@ extension SimulatorState {
         return (card, image.remarks.map(\.text))
     }
 
-    /// The format that only a file's name tells: a memory without a header.
+    /// The format of a file that only its name can identify: a memory dump without a header.
     static func format(ofFile name: String) -> TagImage.Format? {
         let name = name.lowercased()
         if name.hasSuffix(".mfd") { return .mfd }
@@ -149,7 +149,7 @@ extension SimulatorState {
         return ["name": .string(name), "base64": .string(Data(bytes).base64EncodedString())]
     }
 
-    /// A tag as a file.
+    /// Encodes a tag as a file.
     func exportFile(_ card: DrawerCard, format name: String?) throws(SimulatorFailure) -> (name: String, bytes: [UInt8])
     {
         let formats = TagImage.Format.allCases.filter(\.isWritten)
@@ -181,7 +181,7 @@ extension SimulatorState {
 }
 
 extension TagImage.Format {
-    /// How the name of a file in this format ends.
+    /// The file name extension of this format.
     package var fileExtension: String {
         switch self {
         case .flipper: "nfc"

@@ -3,12 +3,12 @@ import BackgroundTagReading
 import Foundation
 import TagImages
 
-/// Everything as one file.
+/// Saves the simulator's whole state to one file, and opens such a file.
 extension SimulatorState {
-    /// The version of the file.
+    /// The version of the file format.
     static let fileVersion = 1
 
-    /// Tags, phone, switches and notifications.
+    /// The whole state as a file: tags, phone, switches and notifications.
     var saved: JSON {
         let tags = drawer.cards.compactMap { card -> JSON? in
             guard let file = card.file else { return nil }
@@ -23,7 +23,7 @@ extension SimulatorState {
         ]
     }
 
-    /// What is kept beside the drawer when the simulator ends.
+    /// The settings saved next to the tags when the simulator quits.
     var settings: JSON { ["phone": phone.saved, "switches": switches.json, "notifications": background.saved] }
 
     /// Restores ``settings``.
@@ -34,9 +34,9 @@ extension SimulatorState {
         background.restore(settings["notifications"] ?? [], now: now)
     }
 
-    /// Looks into a file with everything.
+    /// Parses a saved file.
     ///
-    /// - Returns: its tags.
+    /// - Returns: the tags in the file.
     static func tags(of file: JSON) throws(SimulatorFailure) -> [(name: String, image: TagImage)] {
         guard file["opencorenfc_simulator"]?.int == fileVersion else {
             throw SimulatorFailure(
@@ -63,14 +63,14 @@ extension SimulatorState {
         return new
     }
 
-    /// Puts the contents of a file in the place of everything.
+    /// Replaces the whole state by the contents of a file.
     mutating func open(_ file: JSON, _ new: [(name: String, image: TagImage)]) throws(SimulatorFailure) {
         removeAll()
         drawer.removeAll()
         for entry in new { try drawer.add(name: entry.name, entry.image) }
         let router = background.router
         phone.banner = nil
-        // What programs show stays, for they go on.
+        // Programs keep running, so their screens and sheets stay.
         let (front, sheet) = (phone.front, phone.sheet)
         let wasLooking = background.isLooking
         phone = Phone(file["phone"] ?? [:])

@@ -45,7 +45,7 @@ extension SimulatorState {
         }
     }
 
-    /// The explanation with the app as the phone knows it: a running program may have another id than its description.
+    /// The explanation with the app's id on the phone, which may differ from the id in the app's description.
     private func explained(_ why: JSON) -> JSON {
         guard var members = why.object, let id = why["app"]?.string else { return why }
         let app = apps.apps.first { $0.description?.id == id || $0.id == id }
@@ -53,7 +53,7 @@ extension SimulatorState {
         return .object(members)
     }
 
-    /// The counts of all exchanges.
+    /// The totals of all exchanges.
     var summary: JSON {
         [
             "exchanges": .int(trace.exchanges), "bytes": .int(trace.bytes),

@@ -2,9 +2,9 @@
 import TagImages
 import VirtualTags
 
-/// "Copy as test": a test with NFCTestKit that does what was just done.
+/// "Copy as test": writes the source of an NFCTestKit test that repeats the user's actions.
 struct TestSource: Sendable {
-    /// The tags of the test, in the order in which they came.
+    /// The tags of the test, in the order in which they were first brought near.
     private var tags: [(id: String, variable: String, name: String, image: String, after: [UInt8]?, before: [UInt8]?)] =
         []
     private var steps: [String] = []
@@ -51,9 +51,9 @@ struct TestSource: Sendable {
         steps.append("let scan = Task { try await session.run() }")
     }
 
-    /// The variable of a tag. A tag that comes again keeps its own, unless a person has changed it meanwhile.
+    /// The variable of a tag. A tag that returns keeps its variable, unless the user changed the tag in between.
     private mutating func variable(_ id: String, _ name: String, _ image: String, _ state: SimulatorState) -> String {
-        if let known = tags.last(where: { $0.id == id }) { return known.variable }
+        if let earlier = tags.last(where: { $0.id == id }) { return earlier.variable }
         let card = state.drawer[id]
         let before = Self.message(ofImage: image)
         let variable = "tag\(tags.count + 1)"
@@ -61,7 +61,7 @@ struct TestSource: Sendable {
         return variable
     }
 
-    /// How the test makes a tag: from its product and message where these say all, or from its image.
+    /// Source that creates a tag: from product and message if they describe it fully, otherwise from its image.
     private static func spec(ofImage image: String) -> String {
         let whole = ".dump(Array(\(literal(image)).utf8))"
         guard let contents = try? TagImage(parsing: Array(image.utf8)).contents,
@@ -70,8 +70,8 @@ struct TestSource: Sendable {
         else { return whole }
         let message = TagSurvey(of: contents).message ?? []
         let blank = product.blank(uid: contents.uid)
-        let again = message.isEmpty ? blank : try? NewTag.written(message, on: blank)
-        guard again == contents else { return whole }
+        let rewritten = message.isEmpty ? blank : try? NewTag.written(message, on: blank)
+        guard rewritten == contents else { return whole }
         let holding = message.isEmpty ? "" : ", holding: TagMessage(bytes: \(bytes(message)))"
         return ".product(\(literal(product.name))\(holding), uid: \(bytes(contents.uid)))"
     }
@@ -102,8 +102,8 @@ struct TestSource: Sendable {
 
     // MARK: The source
 
-    /// The message that the app has written; nil when it wrote none.
-    private var written: [UInt8]? {
+    /// The message that the app wrote; nil if it wrote none.
+    private var writtenMessage: [UInt8]? {
         guard !hasFaults else { return nil }
         return tags.lazy.compactMap { tag in tag.after.flatMap { $0 == tag.before ? nil : $0 } }.first
     }
@@ -115,7 +115,7 @@ struct TestSource: Sendable {
             "@Suite(.timeLimit(.minutes(1))) struct SimulatedTests {",
             "    @Test(\(Self.literal(title)))", "    func flow() async throws {",
             "        try await withField { field in",
-            "            let session = SimulatedSession(\(written.map { "writing: \(Self.bytes($0))" } ?? ""))",
+            "            let session = SimulatedSession(\(writtenMessage.map { "writing: \(Self.bytes($0))" } ?? ""))",
         ]
         for tag in tags {
             lines.append("            let \(tag.variable) = try await field.make(\(Self.spec(ofImage: tag.image)))")
@@ -165,7 +165,7 @@ struct TestSource: Sendable {
         return result + "\""
     }
 
-    /// Whether a character is written as an escape. Those that style or join emoji are not, so that the emoji can be read.
+    /// Whether a character must be escaped. Characters that style or join emoji stay readable.
     private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned, .surrogate: true
@@ -177,7 +177,7 @@ struct TestSource: Sendable {
         "[" + bytes.map { "0x" + CollectionOfOne($0).hex }.joined(separator: ", ") + "]"
     }
 
-    /// The session: reads the first tag, or writes it.
+    /// The source of the session class, which reads the first tag or writes to it.
     private static let session = """
 
         /// What the app did: it reads the first tag's message, and writes another one if it has one.

@@ -4,18 +4,18 @@ import BackgroundTagReading
 /// The apps on the phone.
 struct AppList: Sendable {
     private(set) var apps: [PhoneApp] = []
-    /// Programs that have connected, by the number of their connection.
+    /// Connected programs, by connection number.
     private(set) var clients: [Int: Client] = [:]
 
     /// A connected program.
     struct Client: Sendable {
         var id: Int
-        /// Whether it is an app; else a bare reader's client.
+        /// Whether the program is an app, not a client that only uses the reader.
         var isApp: Bool
         var name: String
         var pid: Int32?
         var app: String
-        /// Whether it wants to know when tags come and leave.
+        /// Whether the program wants an event when tags arrive or leave.
         var watches = false
     }
 
@@ -35,7 +35,7 @@ struct AppList: Sendable {
         change(&apps[index])
     }
 
-    /// Sets which apps are installed. Running ones without a description stay.
+    /// Sets which apps are installed. Running apps without a description stay in the list.
     mutating func install(_ installed: [InstalledApp]) {
         for index in apps.indices { apps[index].description = nil }
         for description in installed {
@@ -48,7 +48,7 @@ struct AppList: Sendable {
         apps.removeAll { $0.description == nil && $0.command == nil && $0.clients.isEmpty && !$0.isRunning }
     }
 
-    /// Adds an app that a command starts, or finds it.
+    /// Returns the app that a command starts. Adds the app if it is missing.
     mutating func add(command: String, name: String) throws(SimulatorFailure) -> PhoneApp {
         if let index = apps.firstIndex(where: { $0.command == command }) { return apps[index] }
         if let index = apps.firstIndex(where: { $0.command == nil && ($0.name == name || $0.programName == name) }) {
@@ -79,9 +79,9 @@ struct AppList: Sendable {
 
     // MARK: Connections
 
-    /// A program has connected.
+    /// Adds a program that has connected.
     ///
-    /// - Parameter ancestors: its process and those that started it, nearest first.
+    /// - Parameter ancestors: the program's process and its ancestors, nearest first.
     mutating func connect(
         _ id: Int,
         isApp: Bool,
@@ -115,14 +115,14 @@ struct AppList: Sendable {
 
     mutating func setWatches(_ id: Int) { clients[id]?.watches = true }
 
-    /// A program's connection has ended.
+    /// Removes a program whose connection has ended.
     mutating func disconnect(_ id: Int) {
         guard let client = clients.removeValue(forKey: id) else { return }
         update(client.app) { app in
             app.clients.remove(id)
             guard app.clients.isEmpty else { return }
             app.screen = nil
-            // A program that the simulator started is running until it has ended.
+            // A program that the simulator started counts as running until its process ends.
             if !app.isStartedHere {
                 app.isRunning = false
                 app.pid = nil
@@ -134,7 +134,7 @@ struct AppList: Sendable {
 }
 
 extension PhoneApp {
-    /// The last part of the application's identifier, which is often the program's name.
+    /// The last part of the app's identifier, which is often the program's name.
     fileprivate var programName: String? {
         description.map { String($0.id.split(separator: ".").last ?? "") }
     }

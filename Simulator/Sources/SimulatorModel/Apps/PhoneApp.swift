@@ -2,22 +2,22 @@
 import BackgroundTagReading
 import UniversalLinks
 
-/// An app on the phone: an installed one, a program that the simulator has started, or one that has connected.
+/// An app on the phone: installed, started by the simulator, or connected by itself.
 struct PhoneApp: Sendable {
     let id: String
     var name: String
-    /// The command that starts it; nil for a program that was started elsewhere.
+    /// The command that starts the app; nil for a program that was started elsewhere.
     var command: String?
-    /// The description, as background reading has it; nil without one.
+    /// The app's description for background reading; nil if unknown.
     var description: InstalledApp?
     var pid: Int32?
     var isRunning = false
-    /// Whether the simulator has started the program that is running.
+    /// Whether the simulator started the running program.
     var isStartedHere = false
-    /// The connections of its programs.
+    /// The connection numbers of the app's programs.
     var clients: Set<Int> = []
     private(set) var output: [String] = []
-    /// What it shows; nil for an app that shows its name and output.
+    /// The screen that the app describes; if nil, the phone shows the app's name and output.
     var screen: JSON?
 
     init(id: String, name: String, command: String? = nil, description: InstalledApp? = nil) {

@@ -3,9 +3,9 @@ import BackgroundTagReading
 import NDEF
 import UniversalLinks
 
-/// Background reading on the simulated phone: the machine of the service, with the phone as its surroundings.
+/// Background reading on the simulated phone. Runs the service's state machine with the phone's conditions.
 struct BackgroundService: Sendable {
-    /// A kept notification.
+    /// A notification in the phone's list.
     struct Notification: Sendable {
         var id: InboxEntry.ID
         var message: [UInt8]
@@ -28,7 +28,7 @@ struct BackgroundService: Sendable {
         }
     }
 
-    /// What has to happen on the phone.
+    /// An effect on the phone.
     enum Outcome: Sendable, Equatable {
         case startLooking
         case stopLooking
@@ -44,7 +44,7 @@ struct BackgroundService: Sendable {
     private(set) var machine = BackgroundReader()
     private(set) var notifications: [Notification] = []
     private var messages: [InboxEntry.ID: [UInt8]] = [:]
-    /// Why the last tag opened what it did, or nothing.
+    /// Explains what the last tag opened, or why it opened nothing.
     private(set) var lastWhy: JSON?
 
     var router: LinkRouter { machine.router }
@@ -52,7 +52,7 @@ struct BackgroundService: Sendable {
 
     func notification(_ id: String?) -> Notification? { notifications.first { $0.id.description == id } }
 
-    /// Handles an event, and the events that follow from it.
+    /// Handles an event and all events that follow from it.
     mutating func handle(_ input: BackgroundReader.Input, now: Duration) -> [Outcome] {
         var inputs = [input]
         var outcomes: [Outcome] = []
@@ -64,9 +64,9 @@ struct BackgroundService: Sendable {
         return outcomes
     }
 
-    /// A tag was read.
+    /// Handles a tag that was read.
     mutating func read(_ reading: TagReading, _ id: InboxEntry.ID, now: Duration) -> [Outcome] {
-        // A look that was under way when the conditions changed does not count.
+        // A read that was under way when the conditions changed does not count.
         let obstacles = machine.conditions.obstacles
         lastWhy =
             obstacles.isEmpty
@@ -75,12 +75,12 @@ struct BackgroundService: Sendable {
         return handle(.read(reading, id), now: now) + [.changed]
     }
 
-    /// A tag came near, and nothing reads it.
+    /// Explains why a tag near the phone is not read.
     mutating func notRead(_ obstacles: [ReadingConditions.Obstacle]) {
         lastWhy = LinkReasons.notRead(machine.conditions, obstacles: obstacles)
     }
 
-    /// A notification was removed from the list.
+    /// Removes a notification from the list.
     mutating func forget(_ id: InboxEntry.ID) {
         notifications.removeAll { $0.id == id }
         messages[id] = nil
@@ -176,7 +176,7 @@ struct BackgroundService: Sendable {
 
     // MARK: Keeping
 
-    /// What is kept when the simulator ends.
+    /// The notifications to save when the simulator quits.
     var saved: JSON {
         .array(
             notifications.map {
@@ -185,7 +185,7 @@ struct BackgroundService: Sendable {
         )
     }
 
-    /// Restores the notifications of an earlier run. None of them is shown as a banner again.
+    /// Restores the notifications of an earlier run. Their banners are not shown again.
     mutating func restore(_ saved: JSON, now: Duration) {
         var run = PreviousRun()
         for entry in saved.array?.prefix(BackgroundReader.maximumEntries) ?? [] {

@@ -2,7 +2,7 @@
 import NFCSessions
 import TagLink
 
-/// Looks for tags as the background service does, over the field of the simulator.
+/// Polls the simulator's field for tags, like the background service.
 final class BackgroundWatcher: Sendable {
     private let watcher: TagWatcher?
 
@@ -16,7 +16,7 @@ final class BackgroundWatcher: Sendable {
 
     func start() { watcher?.start() }
 
-    /// Stops, and waits until the reader is free.
+    /// Stops polling, and waits until the reader is free.
     func stopLooking() async { await watcher?.stop() }
 
     func stop() async { await watcher?.stop() }
@@ -52,15 +52,15 @@ final class PhoneReader: FieldDriver {
     func arrival(of identifier: [UInt8]) -> UInt64? { field.arrival(of: identifier) }
 }
 
-/// A simulator that may have ended.
+/// A weak reference to the simulator.
 final class WeakSimulator: @unchecked Sendable {
-    // Safe: the reference is set once, and the runtime guards weak references.
+    // Safe: the reference is set once, and the Swift runtime synchronizes weak references.
     private(set) weak var value: Simulator?
 
     init(_ value: Simulator) { self.value = value }
 }
 
-/// The link of the phone's reader for a technology. An exchange takes its airtime.
+/// The frame link of the phone's reader, for one technology. An exchange takes as long as it would on the air.
 final class PhoneLink: FrameLink {
     let technology: Technology
     let maximumFrameLength = 256

@@ -3,8 +3,8 @@ import Glibc
 
 /// A time of day, as a phone shows it.
 enum ClockText {
-    /// - Parameter milliseconds: since 1970.
-    /// - Returns: hours and minutes here, such as `9:41`.
+    /// - Parameter milliseconds: milliseconds since 1970.
+    /// - Returns: hours and minutes in the local time zone, such as `9:41`.
     static func time(_ milliseconds: UInt64) -> String {
         var seconds = time_t(milliseconds / 1000)
         var parts = unsafe tm()

@@ -3,9 +3,9 @@ import BackgroundTagReading
 import NDEF
 import UniversalLinks
 
-/// Why a tag that was read in the background opens what it does: each condition and each rule, with its result.
+/// Explains why a tag that was read in the background opened a link or app, or nothing. Lists each condition and rule.
 enum LinkReasons {
-    /// A condition or a rule, with its result: true, false for the one that decided against opening, nil for one that did not count.
+    /// One condition or rule. `isMet` is true if met, false if it prevented opening, and nil if it did not matter.
     private static func step(_ rule: String, _ isMet: Bool?, _ text: String) -> JSON {
         ["rule": .string(rule), "ok": isMet.map { .bool($0) } ?? .null, "text": .string(text)]
     }
@@ -19,7 +19,7 @@ enum LinkReasons {
         ]
     }
 
-    /// The steps for a tag that was read.
+    /// The explanation for a tag that was read.
     static func why(_ message: [UInt8]?, conditions: ReadingConditions, router: LinkRouter) -> JSON {
         var steps = self.conditions(conditions)
         func nothing(_ rule: String, _ text: String) -> JSON {
@@ -61,7 +61,7 @@ enum LinkReasons {
         }
     }
 
-    /// The steps for a tag that nothing read.
+    /// The explanation for a tag that was not read.
     static func notRead(_ conditions: ReadingConditions, obstacles: [ReadingConditions.Obstacle]) -> JSON {
         let reasons = obstacles.map(\.reason).joined(separator: " ")
         return result("Nothing opened: \(reasons)", opens: false, self.conditions(conditions))
@@ -75,7 +75,7 @@ enum LinkReasons {
         }
     }
 
-    /// How each app's association file matches the link.
+    /// The steps that show how each app's association file matches the link.
     private static func links(_ uri: TagURI, _ router: LinkRouter) -> [JSON] {
         guard uri.host != nil, let url = try? LinkURL(uri.text) else { return [] }
         var steps: [JSON] = []
@@ -141,7 +141,7 @@ enum LinkReasons {
 }
 
 extension ReadingConditions.Obstacle {
-    /// The condition's name.
+    /// The name of the condition.
     fileprivate var title: String {
         switch self {
         case .unsupported: "Radio"
@@ -154,7 +154,7 @@ extension ReadingConditions.Obstacle {
         }
     }
 
-    /// A sentence for the condition that is met.
+    /// A sentence that says that the condition is met.
     fileprivate var metText: String {
         switch self {
         case .unsupported: "The phone's radio is on."

@@ -3,11 +3,11 @@ import BackgroundTagReading
 import TagImages
 import VirtualTags
 
-/// The drawer of tags: an ordered list, and what was deleted from it.
+/// The drawer of tags: an ordered list, and the deleted tags for undo.
 ///
-/// It writes no file. What has to be stored is collected until ``takeChanges()``.
+/// Writes no files. ``takeChanges()`` returns the file changes so far.
 struct Drawer: Sendable {
-    /// What has to happen in the drawer's folder.
+    /// A change of a file in the drawer's folder.
     enum Change: Sendable, Hashable {
         /// Write the tag's file.
         case store(String)
@@ -20,16 +20,16 @@ struct Drawer: Sendable {
     private(set) var cards: [DrawerCard] = []
     private var deleted: [(card: DrawerCard, place: Int)] = []
     private var changes: [Change] = []
-    /// The tags whose cards differ from what the pages have.
+    /// The tags whose cards changed since the pages were updated.
     private(set) var touched: Set<String> = []
 
     var canUndo: Bool { !deleted.isEmpty }
-    /// Whether there is something to show or to store.
+    /// Whether there are changes to show or to save.
     var hasNews: Bool { !touched.isEmpty || !changes.isEmpty }
 
     subscript(id: String) -> DrawerCard? { cards.first { $0.id == id } }
 
-    /// Finds a tag by its id, or by its name where that names one tag alone.
+    /// Finds a tag by its id, or by its name if the name is unique.
     func find(_ text: String?) throws(SimulatorFailure) -> DrawerCard {
         guard let text, !text.isEmpty else { throw .invalid("Say which tag: \"tag\" is its id or its name.") }
         if let card = self[text] { return card }
@@ -43,27 +43,27 @@ struct Drawer: Sendable {
         return card
     }
 
-    /// What has changed since the last call.
+    /// Returns the file changes since the last call.
     mutating func takeChanges() -> [Change] {
         defer { changes = [] }
         return changes
     }
 
-    /// The tags to show again since the last call.
+    /// Returns the tags to update on the pages since the last call.
     mutating func takeTouched() -> Set<String> {
         defer { touched = [] }
         return touched
     }
 
     private mutating func note(_ change: Change) {
-        // The last change of a tag's file is what holds.
+        // Only the last change of each file matters.
         changes.removeAll { $0 == change }
         changes.append(change)
     }
 
     /// Changes a card.
     ///
-    /// - Parameter isStored: whether its file has to be written.
+    /// - Parameter isStored: whether the tag's file must be written.
     mutating func update(_ id: String, isStored: Bool = true, _ change: (inout DrawerCard) -> Void) {
         guard let index = cards.firstIndex(where: { $0.id == id }) else { return }
         change(&cards[index])
@@ -71,14 +71,14 @@ struct Drawer: Sendable {
         if isStored { note(.store(id)) }
     }
 
-    /// Looks again at tags that readers have written.
+    /// Surveys the tags again that readers have written.
     mutating func refresh() {
         for index in cards.indices where cards[index].isStale { cards[index].refresh() }
     }
 
     // MARK: Adding and removing
 
-    /// Adds a tag that was in the folder when the program started.
+    /// Adds a tag loaded from the folder when the program started.
     mutating func restore(_ card: DrawerCard) {
         guard self[card.id] == nil, cards.count < Limits.tags else { return }
         cards.append(card)
@@ -88,9 +88,9 @@ struct Drawer: Sendable {
     /// Adds a tag.
     ///
     /// - Parameters:
-    ///   - name: its name; nil for one that follows from its product.
-    ///   - image: what it holds.
-    ///   - place: where in the list; nil for the end.
+    ///   - name: the tag's name; if nil, derived from the tag's product.
+    ///   - image: the tag's contents.
+    ///   - place: the index in the list; nil for the end.
     @discardableResult
     mutating func add(
         name: String?,
@@ -133,7 +133,7 @@ struct Drawer: Sendable {
         note(.list)
     }
 
-    /// Brings back what was deleted last.
+    /// Restores the tag that was deleted last.
     mutating func undoDelete() throws(SimulatorFailure) -> DrawerCard {
         guard let last = deleted.popLast() else {
             throw SimulatorFailure("nothing-to-undo", "No tag was deleted since the simulator started.")
@@ -151,7 +151,7 @@ struct Drawer: Sendable {
         return card
     }
 
-    /// Removes all tags, for a file that is opened in their place.
+    /// Removes all tags before the tags of an opened file are added.
     mutating func removeAll() {
         for card in cards {
             touched.insert(card.id)
@@ -164,7 +164,7 @@ struct Drawer: Sendable {
 
     // MARK: Names
 
-    /// A name without invisible characters, and not empty.
+    /// Removes invisible characters from a name. Throws if nothing is left.
     static func name(_ text: String) throws(SimulatorFailure) -> String {
         let plain = DisplayText.plain(text, limit: Limits.name)
         guard plain.contains(where: { !$0.isWhitespace }) else {
@@ -173,8 +173,8 @@ struct Drawer: Sendable {
         return plain
     }
 
-    /// An id for a name: its letters and digits, and a number where another tag has it. It becomes a file's name, so nothing
-    /// else may be in it.
+    /// A free id for a name: its letters and digits, with a number if the id is taken. The id is also the file's name,
+    /// so other characters are not allowed.
     private func freeID(for name: String) -> String {
         let slug = Self.slug(name)
         guard self[slug] != nil else { return slug }
@@ -183,7 +183,7 @@ struct Drawer: Sendable {
         return "\(slug)-\(number)"
     }
 
-    /// Lower case letters and digits of ASCII, with single hyphens in place of everything else.
+    /// The name as ASCII lower case letters and digits. Each run of other characters becomes one hyphen.
     static func slug(_ name: String) -> String {
         var slug = ""
         for character in name.lowercased().unicodeScalars.prefix(60) {

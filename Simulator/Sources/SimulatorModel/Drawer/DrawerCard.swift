@@ -5,20 +5,20 @@ import VirtualTags
 
 /// A tag in the drawer.
 struct DrawerCard: Sendable {
-    /// Names the tag in actions, and its file. Lower case letters, digits and hyphens.
+    /// Identifies the tag in actions, and names its file. Consists of lower case letters, digits and hyphens.
     let id: String
-    /// Its name for people.
+    /// The name shown to users.
     var name: String
-    /// The file of the tag, as it was read or last written.
+    /// The tag's file, as it was last read or written.
     private(set) var image: TagImage
-    /// The tag itself.
+    /// The virtual tag.
     private(set) var tag: any VirtualTag
-    /// Counts the changes of the memory.
+    /// The number of changes of the memory.
     private(set) var memoryVersion = 1
-    /// The memory when the tag was last brought near or changed by a person.
+    /// The memory when the tag was last brought near or edited by the user.
     private(set) var earlier: MemoryMap
     private(set) var survey: TagSurvey
-    /// Whether the tag was written since the survey.
+    /// Whether the tag was written after the survey.
     private(set) var isStale = false
 
     init(id: String, name: String, image: TagImage) {
@@ -30,19 +30,19 @@ struct DrawerCard: Sendable {
         survey = TagSurvey(of: image.contents)
     }
 
-    /// What the tag holds now.
+    /// The tag's current contents.
     var contents: TagContents { TagContents(of: tag) ?? image.contents }
 
-    /// A new visit begins: what changes from now on is shown as changed.
+    /// Begins a new visit. Bytes that change from now on are marked as changed.
     mutating func visit() { earlier = MemoryMap(of: contents) }
 
-    /// A reader has written the tag.
+    /// Records that a reader has written to the tag.
     mutating func wasWritten() {
         memoryVersion += 1
         isStale = true
     }
 
-    /// Looks at the tag again after writes.
+    /// Surveys the tag again if it was written.
     mutating func refresh() {
         guard isStale else { return }
         isStale = false
@@ -50,7 +50,7 @@ struct DrawerCard: Sendable {
         survey = TagSurvey(of: image.contents)
     }
 
-    /// Replaces what the tag holds. The virtual tag is another one afterwards.
+    /// Replaces the tag's contents by creating a new virtual tag.
     mutating func replace(_ contents: TagContents) {
         earlier = MemoryMap(of: self.contents)
         image.contents = contents
@@ -60,7 +60,7 @@ struct DrawerCard: Sendable {
         survey = TagSurvey(of: contents)
     }
 
-    /// The file, in the format in which it came, or as JSON where that format has no place for what the tag holds now.
+    /// The tag's file, in its original format, or as JSON if that format can't store the current contents.
     var file: (format: TagImage.Format, bytes: [UInt8])? {
         var image = image
         image.contents = contents
@@ -68,7 +68,7 @@ struct DrawerCard: Sendable {
         return (try? TagImage(image.contents, format: .json).encoded()).map { (.json, $0) }
     }
 
-    /// What is locked, in a few words each; the status says it where everything is.
+    /// Short descriptions of the locked parts. Empty if the whole tag is read-only, because the status already says so.
     private var locks: [String] {
         guard survey.status != .readOnly else { return [] }
         switch image.contents {
@@ -86,7 +86,7 @@ struct DrawerCard: Sendable {
         }
     }
 
-    /// What can't be done with the tag, with the reason.
+    /// Which actions the tag allows, and the reason for each that it doesn't.
     private var can: JSON {
         let noMessages = survey.problem ?? "This tag holds no messages."
         switch survey.status {
@@ -101,14 +101,14 @@ struct DrawerCard: Sendable {
         }
     }
 
-    /// How the tag speaks.
+    /// The tag's radio technology.
     var technology: Technology { tag.technology }
 
     /// The card for the page.
     ///
     /// - Parameters:
     ///   - isNear: whether it is in the field.
-    ///   - isHeld: whether it stays there until someone takes it away.
+    ///   - isHeld: whether the tag stays in the field until the user takes it away.
     func json(isNear: Bool, isHeld: Bool) -> JSON {
         let contents = image.contents
         let size = MemoryMap(of: contents).regions.reduce(0) { $0 + $1.bytes.count }
@@ -129,7 +129,7 @@ struct DrawerCard: Sendable {
 }
 
 extension Technology {
-    /// The name in messages, such as `nfc-a`.
+    /// The technology's name in messages, such as `nfc-a`.
     package var name: String {
         switch self {
         case .nfcA: "nfc-a"
@@ -139,7 +139,7 @@ extension Technology {
         }
     }
 
-    /// The technology of a name.
+    /// Creates a technology from its name in messages; nil if the name is unknown.
     package init?(name: String) {
         guard let technology = Technology.allCases.first(where: { $0.name == name }) else { return nil }
         self = technology

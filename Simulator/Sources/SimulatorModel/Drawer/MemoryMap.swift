@@ -6,12 +6,12 @@ struct MemoryMap: Sendable, Hashable {
     /// A part of the memory.
     struct Region: Sendable, Hashable {
         var name: String
-        /// Its first byte in the tag's memory, or in the file.
+        /// The index of the region's first byte in the tag's memory or file.
         var offset: Int
         var bytes: [UInt8]
-        /// Who can change it, in words.
+        /// Describes in words who can change the region.
         var access: String
-        /// How many bytes a unit has, such as a page.
+        /// The bytes per unit, such as a page.
         var unit: Int
     }
 
@@ -30,7 +30,7 @@ struct MemoryMap: Sendable, Hashable {
         regions.removeAll(where: \.bytes.isEmpty)
     }
 
-    /// The regions as JSON. `changed` has the places of bytes that differ from an earlier map.
+    /// The regions as JSON. `changed` lists the indexes of the bytes that differ from an earlier map.
     func json(since earlier: MemoryMap) -> JSON {
         .array(
             regions.enumerated().map { index, region in
@@ -47,7 +47,7 @@ struct MemoryMap: Sendable, Hashable {
 
     // MARK: The types
 
-    /// Takes regions of units from a memory.
+    /// Divides a memory into regions of whole units.
     private struct Cutter {
         var memory: [UInt8]
         var unit: Int
@@ -60,7 +60,7 @@ struct MemoryMap: Sendable, Hashable {
             )
         }
 
-        /// Cuts a range into parts that are read-only and parts that aren't.
+        /// Divides a range into read-only and writable parts.
         mutating func cut(_ name: String, _ units: ClosedRange<Int>, locked: Set<Int>, _ access: String) {
             var start = units.lowerBound
             while start <= units.upperBound {

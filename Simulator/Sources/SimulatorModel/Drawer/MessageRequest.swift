@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// Makes the message that an action describes: `message_hex`, `records`, or one of `link`, `text`, `contact` and `wifi`.
+/// Creates the message that an action describes with `message_hex`, `records`, `link`, `text`, `contact` or `wifi`.
 enum MessageRequest {
-    /// - Returns: the message's bytes, empty for an empty tag; nil when the action has none.
+    /// - Returns: the message's bytes, empty for an empty tag; nil if the action describes no message.
     static func message(of action: JSON) throws(SimulatorFailure) -> [UInt8]? {
         if let hex = action["message_hex"] { return try message(hex: hex) }
         let records: [NDEFRecord]
@@ -49,7 +49,7 @@ enum MessageRequest {
         }
     }
 
-    /// A record of a list: `{"kind": "link", "text": "https://…"}`, or raw with `tnf`, `type`, `id` and `payload_hex`.
+    /// Creates a record from `{"kind": "link", "text": "https://…"}`, or from `tnf`, `type`, `id` and `payload_hex`.
     private static func record(_ element: JSON) throws(SimulatorFailure) -> NDEFRecord {
         if element["tnf"] != nil || element["payload_hex"] != nil && element["kind"]?.string == nil {
             return try rawRecord(element)
@@ -169,7 +169,7 @@ enum MessageRequest {
         }
     }
 
-    /// A vCard 3.0 (RFC 2426).
+    /// A contact as a vCard 3.0 (RFC 2426).
     private static func card(_ value: JSON) throws(SimulatorFailure) -> String {
         let name = value.string ?? value["name"]?.string ?? ""
         guard !name.isEmpty else { throw .invalid("A contact has a name.") }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// A message's records for people.
+/// Describes a message's records for users.
 enum MessageWords {
-    /// The records as JSON objects with `kind`, `title`, `text`, and what belongs to their kind.
+    /// The records as JSON objects with `kind`, `title`, `text` and the fields of that kind.
     ///
-    /// - Parameter isWhole: whether a page edits them: with all that makes each record, and whole.
+    /// - Parameter isWhole: whether to include everything that a page needs for editing, unshortened.
     static func records(of message: [UInt8], isWhole: Bool = false) -> JSON {
         guard !message.isEmpty else { return [] }
         guard let message = try? NDEFMessage(decoding: message) else {
@@ -65,7 +65,7 @@ enum MessageWords {
         }
     }
 
-    /// More about a record.
+    /// Further details of a record.
     private static func fields(_ record: NDEFRecord) -> [(name: String, value: String)] {
         switch try? record.content() {
         case .text(let text): [("Language", text.language), ("Encoding", text.encoding == .utf8 ? "UTF-8" : "UTF-16")]
@@ -75,7 +75,7 @@ enum MessageWords {
         }
     }
 
-    /// The payload of a text as text, and of anything else as hexadecimal digits.
+    /// The payload as text if its type is textual, otherwise as hexadecimal digits.
     private static func text(_ record: NDEFRecord, _ type: String) -> String {
         guard type.hasPrefix("text/") || type.hasSuffix("json"),
             let text = String(validating: record.payload, as: UTF8.self)

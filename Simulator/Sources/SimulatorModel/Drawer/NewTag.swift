@@ -4,9 +4,9 @@ import TagLink
 import TagProtocols
 import VirtualTags
 
-/// Makes a tag that an action describes.
+/// Creates the tag that an action describes.
 enum NewTag {
-    /// The products for a new tag, as the page lists them.
+    /// The products available for new tags, as listed on the page.
     static var products: JSON {
         let products = TagProduct.all.map { product -> JSON in
             let contents = product.blank()
@@ -41,7 +41,7 @@ enum NewTag {
         return try written(message, on: contents)
     }
 
-    /// The same contents with another message, written as a reader writes it.
+    /// Returns the contents after a reader has written a message to the tag.
     static func written(_ message: [UInt8], on contents: TagContents) throws(SimulatorFailure) -> TagContents {
         do throws(TagError) {
             guard let bench = TagBench(contents) else { throw TagError(.unsupported, "No reader finds this tag.") }
@@ -70,7 +70,7 @@ enum NewTag {
         return size
     }
 
-    /// A travel document with the data that follow from its machine readable zone.
+    /// A travel document with the data that its machine readable zone determines.
     private static func document(_ text: String) throws(SimulatorFailure) -> TagContents {
         guard text.utf8.count <= 200 else {
             throw .invalid("A machine readable zone has two lines of 44, or fewer, characters.")
@@ -78,7 +78,7 @@ enum NewTag {
         do throws(EMRTDError) {
             let zone = try MachineReadableZone(text.uppercased())
             let contents = try EMRTDContents(zone, signer: .test)
-            // A UID of four bytes that begins with 08 is another one in each field (ISO/IEC 14443-3, 6.5.4).
+            // A 4-byte UID that begins with 08 is random: it changes at each power-up (ISO/IEC 14443-3, 6.5.4).
             let uid = [0x08] + (0..<3).map { _ in UInt8.random(in: 0...255) }
             return .type4(Type4Contents(frontEnd: .emrtd(uid: uid), kind: .emrtd(contents)))
         } catch {
@@ -88,7 +88,7 @@ enum NewTag {
 }
 
 extension String {
-    /// A name in camel case as words with hyphens: `readerUnavailable` is `reader-unavailable`.
+    /// Converts camel case to words with hyphens: `readerUnavailable` becomes `reader-unavailable`.
     package var kebab: String {
         var result = ""
         for character in self {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import VirtualTags
 
-/// What an iPhone can't do with a tag, although the simulator shows the tag to apps.
+/// Tags that an iPhone can't read, although the simulator shows them to apps.
 enum PhoneLimits {
-    /// A sentence that says why; nil for a tag that a phone reads.
+    /// A sentence that says why a phone can't read the tag; nil if it can.
     static func reason(_ contents: TagContents) -> String? {
         switch contents {
         case .classic:

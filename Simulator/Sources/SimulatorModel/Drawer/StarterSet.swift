@@ -2,7 +2,7 @@
 import TagImages
 import VirtualTags
 
-/// The tags of a drawer on its first run: one of each kind that people ask for.
+/// The tags of a new drawer: one of each popular kind.
 enum StarterSet {
     private static let tags: [(name: String, action: JSON)] = [
         ("Poster with a link", ["product": "NTAG213", "link": "https://tagreader.example/hello"]),
@@ -40,8 +40,8 @@ enum StarterSet {
         ("Old door card", ["product": "MIFARE Classic 1K"]),
     ]
 
-    /// Adds the tags to an empty drawer. A tag that can't be made here, such as a travel document without the system's
-    /// cryptography, is left out.
+    /// Adds the tags to an empty drawer. Skips tags that can't be created here, such as a travel document if the
+    /// system's cryptography is missing.
     static func fill(_ drawer: inout Drawer) {
         for tag in tags {
             guard let contents = try? NewTag.contents(tag.action) else { continue }

@@ -3,7 +3,7 @@ import TagLink
 import TagProtocols
 import VirtualTags
 
-/// A field of its own, in which the drawer looks at a copy of a tag and changes it as a reader would. The tag's locks count.
+/// A separate field, in which the drawer reads and changes a copy of a tag like a reader. The tag's locks apply.
 struct TagBench: Sendable {
     private let tag: any VirtualTag
     private let link: any FrameLink
@@ -16,7 +16,7 @@ struct TagBench: Sendable {
         self.link = link
     }
 
-    /// What the tag holds now; nil for a card that no image describes.
+    /// The tag's current contents; nil if no image format can describe the card.
     var contents: TagContents? { TagContents(of: tag) }
 
     /// Reads the status and the message.

@@ -3,7 +3,7 @@ import NDEF
 import TagProtocols
 import VirtualTags
 
-/// What a reader finds on a tag: whether it holds NDEF, how much of it, and the message.
+/// What a reader finds out about a tag: its NDEF status, its capacity and its message.
 struct TagSurvey: Sendable, Hashable {
     /// How a tag can be used.
     enum Status: String, Sendable {
@@ -14,11 +14,11 @@ struct TagSurvey: Sendable, Hashable {
     }
 
     var status: Status
-    /// The longest message, in bytes; nil without NDEF.
+    /// The maximum length of a message, in bytes; nil if the tag can't hold NDEF.
     var capacity: Int?
-    /// The message; nil when none can be read, empty for an empty tag.
+    /// The message; nil if it can't be read, empty if the tag is empty.
     var message: [UInt8]?
-    /// Why the tag holds no NDEF.
+    /// Why the tag can't hold NDEF.
     var problem: String?
 
     init(of contents: TagContents) {

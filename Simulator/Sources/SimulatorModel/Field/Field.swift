@@ -4,22 +4,22 @@ import VirtualTags
 
 /// The tags near the phone, and the exchanges with them.
 struct Field: Sendable {
-    /// What an exchange did.
+    /// The result of an exchange and its effects on the tags.
     struct Outcome: Sendable {
         var result: Result<Frame, LinkError>
-        /// How long it takes on the air.
+        /// How long the exchange takes on the air.
         var elapsed: Airtime
-        /// Whether a tag's memory was programmed, or its programming was torn.
+        /// Whether the exchange programmed a tag's memory, completely or torn.
         var isWrite: Bool
-        /// The tags that have left in it.
+        /// The tags that left during the exchange.
         var left: [String] = []
-        /// Whether `leave_after` or `tear_write` has happened.
+        /// The faults for `leave_after` and `tear_write` that were triggered.
         var happened: [FieldFaults.Kind] = []
     }
 
     let virtual: VirtualField
     private(set) var near: [(id: String, tag: any VirtualTag)] = []
-    /// The tags that stay until someone takes them away.
+    /// The tags that stay until the user takes them away.
     private(set) var held: Set<String> = []
     private(set) var isCarrierOn = false
     var faults: FieldFaults
@@ -34,7 +34,7 @@ struct Field: Sendable {
 
     /// Brings a tag near.
     ///
-    /// - Returns: whether it was not near before.
+    /// - Returns: whether the tag was not near before.
     mutating func bring(_ id: String, _ tag: any VirtualTag, isHeld: Bool) throws(SimulatorFailure) -> Bool {
         if isHeld { held.insert(id) } else { held.remove(id) }
         guard !isNear(id) else { return false }
@@ -53,7 +53,7 @@ struct Field: Sendable {
 
     /// Takes a tag away.
     ///
-    /// - Returns: whether it was near.
+    /// - Returns: whether the tag was near.
     mutating func remove(_ id: String) -> Bool {
         held.remove(id)
         guard let index = near.firstIndex(where: { $0.id == id }) else { return false }
@@ -61,7 +61,7 @@ struct Field: Sendable {
         return true
     }
 
-    /// Takes all tags away, and returns which they were.
+    /// Takes all tags away, and returns their ids.
     mutating func removeAll() -> [String] {
         let left = near.map(\.id)
         virtual.removeAll()
@@ -70,7 +70,7 @@ struct Field: Sendable {
         return left
     }
 
-    /// Exchanges a tag that is near by another one of the same id.
+    /// Replaces a tag that is near by a new tag with the same id.
     mutating func replace(_ id: String, by tag: any VirtualTag) {
         guard let index = near.firstIndex(where: { $0.id == id }) else { return }
         virtual.remove(near[index].tag)
@@ -106,7 +106,7 @@ struct Field: Sendable {
         return outcome
     }
 
-    /// Forgets the tags that a fault has taken out of the field.
+    /// Removes the tags that a fault has taken out of the field.
     private mutating func dropGone() -> [String] {
         let tags = virtual.tags
         let gone = near.filter { entry in !tags.contains { $0 === entry.tag } }.map(\.id)

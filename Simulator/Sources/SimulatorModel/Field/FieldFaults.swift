@@ -2,22 +2,22 @@
 import TagLink
 import VirtualTags
 
-/// Decides before each exchange what goes wrong in it, from the switches and the exchanges so far.
+/// Decides which faults happen in each exchange, based on the switches and on earlier exchanges.
 struct FieldFaults: Sendable {
-    /// What the field is to do in the next exchange.
+    /// What to do with the field's faults before the next exchange.
     enum Plan: Sendable, Equatable {
-        /// Nothing changes: the field goes on as it was armed.
+        /// Keep the faults that are armed.
         case unchanged
-        /// Arm this for one exchange.
+        /// Arm these faults for one exchange.
         case faults([Kind])
     }
 
-    /// A fault of one exchange.
+    /// A fault in one exchange.
     enum Kind: Sendable, Hashable {
         case loss, mute, damage, brownOut, tear
     }
 
-    /// Exchanges and writes since the switch was set or a tag came.
+    /// The exchanges and writes since the switch was set or a tag arrived.
     private var exchanges = 0
     private var writes = 0
     private var isArmed = false
@@ -29,13 +29,13 @@ struct FieldFaults: Sendable {
         random = seed
     }
 
-    /// A tag came, or `leave_after` was set.
+    /// Restarts the count after a tag has arrived, or `leave_after` was set.
     mutating func restartExchanges() { exchanges = 0 }
 
-    /// `tear_write` was set.
+    /// Restarts the count after `tear_write` was set.
     mutating func restartWrites() { writes = 0 }
 
-    /// The faults of the next exchange.
+    /// Decides the faults of the next exchange.
     mutating func next(_ switches: Switches) -> Plan {
         var kinds: [Kind] = []
         if let limit = switches.leaveAfter, exchanges >= limit { kinds.append(.loss) }
@@ -47,10 +47,10 @@ struct FieldFaults: Sendable {
         return kinds.isEmpty && !isArmed ? .unchanged : .faults(kinds)
     }
 
-    /// A command has programmed a tag's memory.
+    /// Counts an exchange that programmed a tag's memory.
     mutating func countWrite() { writes += 1 }
 
-    /// A number from 0 to 1, the next of a series that the seed decides.
+    /// The next pseudorandom number from 0 to 1. The seed determines the sequence.
     private mutating func draw() -> Double {
         random &+= 0x9E37_79B9_7F4A_7C15
         var mixed = random
@@ -62,7 +62,7 @@ struct FieldFaults: Sendable {
 }
 
 extension FaultPlan {
-    /// The plan for one exchange.
+    /// Creates the plan for one exchange.
     init(_ kinds: [FieldFaults.Kind], seed: UInt64) {
         self.init(
             kinds.map { kind in

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What goes wrong on purpose.
+/// The switches that cause errors on purpose.
 public struct Switches: Sendable, Hashable {
-    /// Whether the phone's radio for NFC is on. Off, a session ends with "radio disabled".
+    /// Whether the phone's NFC radio is on. If off, a session ends with "radio disabled".
     public var radio = true
-    /// Whether a session ends with 203, "system is busy".
+    /// Whether sessions end with error 203, "system is busy".
     public var busy = false
     /// Whether the app has the entitlement for reading tags.
     public var entitlement = true
-    /// Whether the app says in its Info.plist what it reads tags for.
+    /// Whether the app's Info.plist explains why it reads tags.
     public var usageText = true
-    /// How many of a thousand answers get lost or damaged.
+    /// The fraction of answers, from 0 to 1, that get lost or damaged.
     public var noise = 0.0
-    /// Whether tags can be read, but lack the power to be written.
+    /// Whether the field is too weak to write tags, but strong enough to read them.
     public var weakField = false
-    /// Whether answers come at once, rather than after their airtime.
+    /// Whether answers arrive at once, without waiting for their airtime.
     public var instant = false
-    /// After how many more exchanges all tags leave; nil for never. It counts from when it is set or a tag is brought near,
-    /// and is nil again when it has happened.
+    /// After how many exchanges all tags leave; nil for never. The count starts when this is set or a tag is brought
+    /// near. Reset to nil after the tags have left.
     public var leaveAfter: Int?
-    /// Which write command from now on is torn, counted from 1; nil for none. It is nil again when it has happened.
+    /// Which of the next write commands is torn, counted from 1; nil for none. Reset to nil after the tear.
     public var tearWrite: Int?
-    /// Whether each scan is cancelled by the person as soon as the sheet is up.
+    /// Whether the user cancels each scan as soon as the sheet appears.
     public var userCancels = false
 
     public init() {}
@@ -75,7 +75,7 @@ public struct Switches: Sendable, Hashable {
         ]
     }
 
-    /// What an app learns of the switches.
+    /// The switches that apps are informed of.
     var forApps: JSON {
         [
             "event": "switches", "radio": .bool(radio), "busy": .bool(busy), "entitlement": .bool(entitlement),
@@ -83,7 +83,7 @@ public struct Switches: Sendable, Hashable {
         ]
     }
 
-    /// Restores what was saved. Values that are no longer valid are left out.
+    /// Restores saved switches. Ignores values that are no longer valid.
     init(_ saved: JSON) {
         for (name, value) in saved.object ?? [:] { try? set(name, value) }
     }

@@ -2,18 +2,18 @@
 import TextSafety
 
 extension JSON {
-    /// Why a text is no JSON.
+    /// Why a text is not valid JSON.
     public struct Problem: Error, Sendable, Hashable {
         /// A sentence that says what is wrong.
         public var reason: String
-        /// The byte at which reading ended.
+        /// The index of the byte at which parsing stopped.
         public var offset: Int
     }
 
-    /// The deepest nesting of objects and arrays that is read.
+    /// The maximum nesting depth of objects and arrays.
     public static let maximumDepth = 32
 
-    /// Reads a value. Of a name that an object has more than once, the last counts.
+    /// Parses a value. If an object repeats a name, the last member counts.
     ///
     /// - Parameter bytes: the whole text, in UTF-8.
     /// - Throws: ``Problem`` when the text is not one JSON value, is nested deeper than ``maximumDepth``, or has too many values.
@@ -34,9 +34,9 @@ extension JSON {
         try self.init(node)
     }
 
-    /// Reads a value from a text.
+    /// Parses a value from a string.
     ///
-    /// - Throws: ``Problem``.
+    /// - Throws: ``Problem`` if the text is not one valid JSON value.
     public init(parsing text: String) throws(Problem) {
         try self.init(parsing: Array(text.utf8))
     }

@@ -2,11 +2,11 @@
 import TextSafety
 
 extension JSON {
-    /// The value on one line, with the members of objects in the order of their names. Invisible characters in strings are
-    /// escaped, so that nothing from a tag can change how the line looks.
+    /// The value on one line, with object members sorted by name. Invisible characters in strings are escaped, so that
+    /// text from a tag can't change how the line looks.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The bytes of ``text``.
+    /// The UTF-8 bytes of ``text``.
     public var bytes: [UInt8] {
         var writer = JSONWriter()
         write(to: &writer)

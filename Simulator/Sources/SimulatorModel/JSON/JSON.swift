@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON value (RFC 8259): what pages, programs and files exchange with the simulator.
+/// A JSON value (RFC 8259), as exchanged with pages, programs and files.
 public enum JSON: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -10,17 +10,17 @@ public enum JSON: Sendable, Hashable {
     case array([JSON])
     case object([String: JSON])
 
-    /// The member of an object; nil when there is none, or this is no object.
+    /// A member of an object; nil if the member is missing or the value is not an object.
     public subscript(key: String) -> JSON? {
         if case .object(let members) = self { members[key] } else { nil }
     }
 
-    /// The text of a string; nil for any other value.
+    /// The string; nil for any other value.
     public var string: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// A whole number; nil for any other value. `2.0` is whole.
+    /// The integer; nil for any other value. `2.0` counts as an integer.
     public var int: Int? {
         switch self {
         case .int(let number): number
@@ -29,7 +29,7 @@ public enum JSON: Sendable, Hashable {
         }
     }
 
-    /// A number; nil for any other value.
+    /// The number; nil for any other value.
     public var double: Double? {
         switch self {
         case .int(let number): Double(number)
@@ -38,30 +38,30 @@ public enum JSON: Sendable, Hashable {
         }
     }
 
-    /// A truth value; nil for any other value.
+    /// The Boolean; nil for any other value.
     public var bool: Bool? {
         if case .bool(let flag) = self { flag } else { nil }
     }
 
-    /// The elements of an array; nil for any other value.
+    /// The elements of the array; nil for any other value.
     public var array: [JSON]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    /// The members of an object; nil for any other value.
+    /// The members of the object; nil for any other value.
     public var object: [String: JSON]? {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// Whether this is `null`.
+    /// Whether the value is `null`.
     public var isNull: Bool { self == .null }
 
-    /// A string, or `null` without one.
+    /// Creates a string, or `null` from nil.
     public init(_ text: String?) {
         self = text.map(JSON.string) ?? .null
     }
 
-    /// A number, or `null` without one.
+    /// Creates a number, or `null` from nil.
     public init(_ number: Int?) {
         self = number.map(JSON.int) ?? .null
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 
-/// The phone: what a person sees of it, and what its surroundings are for background reading.
+/// The phone: its screen, and its conditions for background reading.
 struct Phone: Sendable, Hashable {
     /// The scanning sheet of an app.
     struct Sheet: Sendable, Hashable {
@@ -35,7 +35,7 @@ struct Phone: Sendable, Hashable {
         }
     }
 
-    /// What the phone asks or says over everything else.
+    /// A prompt that covers everything else on the screen.
     enum Prompt: String, Sendable {
         case detected = "nfc-detected"
         case unlock
@@ -47,7 +47,7 @@ struct Phone: Sendable, Hashable {
     var isCameraOn = false
     var isAirplaneModeOn = false
     var isWalletOn = false
-    /// The app in front; nil for the home screen.
+    /// The app in the foreground; nil for the home screen.
     var front: String?
     var sheet: Sheet?
     var banner: Banner?
@@ -64,7 +64,7 @@ struct Phone: Sendable, Hashable {
         if prompt == .unlock { prompt = nil }
     }
 
-    /// Turns the screen on or off. Off, the phone locks.
+    /// Turns the screen on or off. Turning it off locks the phone.
     mutating func setScreen(_ isOn: Bool) {
         isScreenOn = isOn
         if !isOn {
@@ -73,7 +73,7 @@ struct Phone: Sendable, Hashable {
         }
     }
 
-    /// Starts the phone again: it was not unlocked since then.
+    /// Restarts the phone. Until it is unlocked, it counts as never unlocked.
     mutating func restart() {
         let (camera, airplane) = (isCameraOn, isAirplaneModeOn)
         self = Phone()
@@ -82,11 +82,11 @@ struct Phone: Sendable, Hashable {
         wasUnlocked = false
     }
 
-    /// The conditions of background reading.
+    /// Returns the conditions of background reading.
     ///
     /// - Parameters:
-    ///   - isSessionActive: whether an app reads tags.
-    ///   - isRadioOn: whether the radio is on.
+    ///   - isSessionActive: whether an app is reading tags.
+    ///   - isRadioOn: whether the NFC radio is on.
     func conditions(isSessionActive: Bool, isRadioOn: Bool) -> ReadingConditions {
         var obstacles: Set<ReadingConditions.Obstacle> = []
         if !isRadioOn { obstacles.insert(.unsupported) }
@@ -108,7 +108,7 @@ struct Phone: Sendable, Hashable {
         ]
     }
 
-    /// What of the phone is kept when the simulator ends.
+    /// The phone's settings to save when the simulator quits.
     var saved: JSON {
         [
             "locked": .bool(isLocked), "unlocked_since_boot": .bool(wasUnlocked), "screen_on": .bool(isScreenOn),
@@ -116,7 +116,7 @@ struct Phone: Sendable, Hashable {
         ]
     }
 
-    /// Restores what was saved.
+    /// Restores saved settings.
     init(_ saved: JSON) {
         isLocked = saved["locked"]?.bool ?? false
         wasUnlocked = saved["unlocked_since_boot"]?.bool ?? true

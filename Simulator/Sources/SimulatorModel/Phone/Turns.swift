@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whose turn it is at the phone's reader: one program at a time, first come, first served. Background reading has to stop first.
+/// The queue for the phone's reader: one program at a time, in the order of claims. Background reading must stop first.
 struct Turns: Sendable {
-    /// A program that wants its turn. The request is answered when it comes; nil for a program that waits in a call.
+    /// A program that waits for its turn. `request` is answered then; nil if the program waits in a call.
     struct Claim: Sendable, Hashable {
         var client: Int
         var request: JSON?
     }
 
-    /// What has to happen.
+    /// An effect of a change of turns.
     enum Action: Sendable, Hashable {
-        /// Tell background reading that a session begins or ends.
+        /// Inform background reading that a session begins or ends.
         case sessionActive(Bool)
         /// Answer the claim.
         case grant(Claim)
     }
 
-    /// The turn, and whether its claim was granted.
+    /// The claim whose turn it is, and whether it was granted.
     private(set) var current: (claim: Claim, isGranted: Bool)?
     private(set) var waiting: [Claim] = []
     /// Whether background reading uses the reader.
@@ -24,7 +24,7 @@ struct Turns: Sendable {
 
     var holder: Int? { current?.claim.client }
 
-    /// Whether a program has the reader now.
+    /// Whether a program's turn was granted.
     func isGranted(_ client: Int) -> Bool { current.map { $0.claim.client == client && $0.isGranted } == true }
 
     func isWaiting(_ client: Int) -> Bool {
@@ -36,7 +36,7 @@ struct Turns: Sendable {
         return advance()
     }
 
-    /// A program gives up its turn, or its place in the queue.
+    /// Removes a program from the queue, or ends its turn.
     mutating func release(_ client: Int) -> [Action] {
         waiting.removeAll { $0.client == client }
         guard holder == client else { return [] }
@@ -45,10 +45,10 @@ struct Turns: Sendable {
         return next.isEmpty && current == nil ? [.sessionActive(false)] : next
     }
 
-    /// Background reading has begun to use the reader.
+    /// Records that background reading has begun to use the reader.
     mutating func watchingStarted() { isWatched = true }
 
-    /// Background reading has left the reader.
+    /// Records that background reading has released the reader.
     mutating func watchingStopped() -> [Action] {
         isWatched = false
         return grant()
@@ -60,10 +60,10 @@ struct Turns: Sendable {
         return [.sessionActive(true)]
     }
 
-    /// Grants the current claim if nothing uses the reader any more.
+    /// Grants the current claim once background reading has released the reader.
     mutating func grant() -> [Action] {
-        guard let now = current, !now.isGranted, !isWatched else { return [] }
-        current = (now.claim, true)
-        return [.grant(now.claim)]
+        guard let turn = current, !turn.isGranted, !isWatched else { return [] }
+        current = (turn.claim, true)
+        return [.grant(turn.claim)]
     }
 }

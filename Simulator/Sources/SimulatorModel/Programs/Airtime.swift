@@ -2,15 +2,15 @@
 import Glibc
 import NFCSessions
 
-/// Lets time pass on the air.
+/// Waits for as long as an exchange takes on the air.
 enum AirtimeWait {
-    /// How long before the moment the thread stops sleeping: the system wakes threads up to this much late.
+    /// How early the thread stops sleeping, because the system may wake threads this much too late.
     private static let slack = Duration.microseconds(80)
 
-    /// Blocks the thread until a moment of a clock. Exchanges take milliseconds, so a thread that waits costs less than one that
-    /// is woken by another.
+    /// Blocks the thread until a time of a clock. Exchanges take milliseconds, so blocking costs less than waking the
+    /// thread from another one.
     static func until(_ due: Duration?, _ clock: any RuntimeClock) {
-        // Another clock than the system's belongs to a test, which moves it itself.
+        // Don't wait for any other clock: it belongs to a test, which advances it.
         guard let due, clock === SystemClock.shared else { return }
         while true {
             let rest = due - clock.now

@@ -2,21 +2,21 @@
 import TagLink
 import TagProtocols
 
-/// Activates tags for programs that send commands rather than frames.
+/// Activates tags for programs that send commands instead of frames.
 final class CardCommands: Sendable {
     private let reader: PhoneReader
-    /// The card that takes commands, until an exchange with it fails.
+    /// The card that receives commands. Reset to nil after a failed exchange.
     private let card = Locked<ISODEP?>(nil)
 
     init(_ reader: PhoneReader) { self.reader = reader }
 
-    /// Sends a command to the first card with ISO-DEP.
+    /// Sends a command to the first card that supports ISO-DEP.
     func transmit(_ command: [UInt8]) throws(SimulatorFailure) -> [UInt8] {
         do throws(LinkError) {
-            let known = card.withLock { $0 }
+            let activeCard = card.withLock { $0 }
             return try immediately { [self] () throws(LinkError) in
                 let card: ISODEP
-                if let known { card = known } else { card = try await firstCard() }
+                if let activeCard { card = activeCard } else { card = try await firstCard() }
                 do throws(LinkError) {
                     let answer = try await card.transmit(command)
                     self.card.withLock { $0 = card }
@@ -31,7 +31,7 @@ final class CardCommands: Sendable {
         }
     }
 
-    /// The tags near the phone, as their activation shows them.
+    /// The tags near the phone, with the data from their activation.
     func poll() throws(SimulatorFailure) -> [JSON] {
         card.withLock { $0 = nil }
         do throws(LinkError) {
@@ -50,7 +50,7 @@ final class CardCommands: Sendable {
         try await start()
         if let link = reader.link(for: .nfcA) {
             let targets = try? await NFCAActivation(link: link).activateAll()
-            // The last one is selected; a card before it has to be woken.
+            // Activation leaves the last target selected, so an earlier card must be reactivated.
             if let target = targets?.last(where: { $0.hasISODEP }) {
                 if target != targets?.last { try? await NFCAActivation(link: link).reactivate(target) }
                 let card = ISODEP(link: link)
@@ -108,6 +108,6 @@ final class CardCommands: Sendable {
 }
 
 extension NFCATarget {
-    /// Whether the tag has ISO-DEP (ISO/IEC 14443-3, 6.5.3.4).
+    /// Whether the tag supports ISO-DEP (ISO/IEC 14443-3, 6.5.3.4).
     fileprivate var hasISODEP: Bool { sak.map { $0 & 0x20 != 0 } == true }
 }

@@ -2,9 +2,9 @@
 import TagLink
 import VirtualTags
 
-/// A program at the simulator's local socket: takes its lines, and answers them.
+/// A program connected to the simulator's local socket: handles its lines and sends the answers.
 ///
-/// Call ``receive(_:)`` on one thread alone. It returns when the answer is due: after the airtime of a frame.
+/// Call ``receive(_:)`` on one thread only. It blocks for the airtime of a frame before the answer is sent.
 public final class ProgramConnection: Sendable {
     private let simulator: Simulator
     private let pid: Int32?
@@ -14,13 +14,13 @@ public final class ProgramConnection: Sendable {
     private let client = Locked<AppList.Client?>(nil)
     private let cards = Locked<CardCommands?>(nil)
 
-    /// A program has connected.
+    /// Creates the connection of a program.
     ///
     /// - Parameters:
     ///   - simulator: the simulator.
     ///   - pid: the program's process, as the system reports it.
-    ///   - ancestors: its process and those that started it, nearest first.
-    ///   - onApp: called with the id of the program's app before it is greeted, for what is known of it.
+    ///   - ancestors: the program's process and its ancestors, nearest first.
+    ///   - onApp: called with the app's id before the greeting is sent, so that the app can be described.
     ///   - send: sends an object to the program, from any thread.
     public init(
         _ simulator: Simulator,
@@ -36,17 +36,17 @@ public final class ProgramConnection: Sendable {
         self.onApp = onApp
     }
 
-    /// The connection has ended: what the program held is free.
+    /// Ends the connection, and releases everything that the program used.
     public func close() {
         guard let client = client.withLock({ $0.take() }) else { return }
         simulator.update { $0.disconnect(client.id) }
         simulator.unregister(client.id)
     }
 
-    /// Takes a line.
+    /// Handles a line.
     ///
-    /// - Parameter line: the line, without its end.
-    /// - Returns: whether the connection goes on.
+    /// - Parameter line: the line, without its newline.
+    /// - Returns: whether the connection stays open.
     public func receive(_ line: [UInt8]) -> Bool {
         let request: JSON
         do throws(JSON.Problem) {
@@ -81,7 +81,7 @@ public final class ProgramConnection: Sendable {
             self.client.withLock { $0 = client }
             simulator.register(client.id, send: send)
             if client.isApp { onApp(client.app) }
-            // A session that begins at once already knows what is withheld.
+            // The switches are part of the greeting, so that a session that begins at once already knows them.
             var answer = simulator.read { $0.switches.forApps }.object ?? [:]
             answer["event"] = nil
             answer.merge([
@@ -97,7 +97,7 @@ public final class ProgramConnection: Sendable {
         }
     }
 
-    /// - Returns: the answer without its id; nil when there is none, or it comes later.
+    /// - Returns: the answer without its id; nil if there is no answer or it is sent later.
     private func perform(_ request: JSON, _ client: AppList.Client) throws(SimulatorFailure) -> JSON? {
         let hasID = request["id"] != nil
         switch request["do"]?.string {
@@ -149,7 +149,7 @@ public final class ProgramConnection: Sendable {
         }
     }
 
-    /// Waits for the program's turn, if it made no claim.
+    /// Waits for the program's turn if it sent no claim.
     private func turn(_ client: AppList.Client) throws(SimulatorFailure) {
         do throws(LinkError) {
             try simulator.takeTurn(client.id)
@@ -196,7 +196,7 @@ public final class ProgramConnection: Sendable {
 }
 
 extension Frame {
-    /// The frame of a request: `bytes`, `bits` of the last byte, and `checksum`.
+    /// Creates the frame of a request from `bytes`, `bits` of the last byte, and `checksum`.
     fileprivate init(_ request: JSON) throws(SimulatorFailure) {
         guard let bytes = [UInt8](hex: request["bytes"]?.string ?? ""), !bytes.isEmpty, bytes.count <= 4096 else {
             throw .invalid("\"bytes\" is a frame in hexadecimal digits.")
@@ -228,7 +228,7 @@ extension Frame.Checksum {
 }
 
 extension SimulatorFailure {
-    /// A failed exchange.
+    /// Converts a link error.
     init(_ error: LinkError) {
         self.init("\(error.code)".kebab, error.reason)
         guard let point = error.collision else { return }

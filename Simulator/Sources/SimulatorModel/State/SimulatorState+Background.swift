@@ -4,11 +4,11 @@ import NFCSessions
 import VirtualTags
 
 extension SimulatorState {
-    /// How long a banner stays, and the note that a tag was detected.
+    /// How long a banner is shown, and how long the prompt that a tag was detected.
     static let bannerTime = Duration.seconds(6)
     static let promptTime = Duration.seconds(2)
 
-    /// An event of the watcher.
+    /// Handles an event of the background watcher.
     mutating func watched(_ event: TagWatcher.Event) {
         guard !watchesReplacedTags else { return }
         switch event {
@@ -31,11 +31,11 @@ extension SimulatorState {
         }
     }
 
-    /// Background reading has left the reader.
+    /// Records that background reading has released the reader.
     mutating func watchingStopped() {
         watchesReplacedTags = false
         apply(turns.watchingStopped())
-        // What was asked for meanwhile.
+        // Background reading may have been asked to start again in the meantime.
         if background.isLooking, !turns.isWatched { startWatching() }
     }
 
@@ -71,7 +71,7 @@ extension SimulatorState {
         if phone.prompt == .detected { effects.append(.schedule(Self.promptTime, .promptEnds(number: number))) }
     }
 
-    /// An app gets a link with the message of its tag.
+    /// Delivers a link and its tag's message to an app.
     private mutating func open(app id: String, _ payload: UserActivityPayload) {
         guard let app = apps.apps.first(where: { $0.description?.id == id || $0.id == id }) else { return }
         phone.front = app.id

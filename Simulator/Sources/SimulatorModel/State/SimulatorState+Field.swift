@@ -5,12 +5,12 @@ import TagTrace
 import VirtualTags
 
 extension SimulatorState {
-    // MARK: Tags come and leave
+    // MARK: Arrival and removal of tags
 
     /// Brings a tag near.
     mutating func bring(_ card: DrawerCard, isHeld: Bool) throws(SimulatorFailure) {
         guard try field.bring(card.id, card.tag, isHeld: isHeld) else {
-            // A tap that goes on does not end any more.
+            // The tag was already near. A new visit number keeps the end of an earlier tap from removing it.
             visits[card.id] = nextVisit()
             drawer.update(card.id, isStored: false) { _ in }
             return
@@ -60,16 +60,16 @@ extension SimulatorState {
         }
     }
 
-    /// Tells background reading which tags an app has read: they have not come anew while they stay.
-    mutating func reportMetTags() {
-        let identifiers = metTags.compactMap { drawer[$0]?.contents.uid }
-        metTags = []
+    /// Tells background reading which tags an app has read, so that they don't count as new until they leave.
+    mutating func reportAnsweredTags() {
+        let identifiers = answeredTags.compactMap { drawer[$0]?.contents.uid }
+        answeredTags = []
         if !identifiers.isEmpty { apply(background.handle(.readByApp(identifiers), now: now)) }
     }
 
     // MARK: Exchanges
 
-    /// An exchange of a program with the tags near the phone.
+    /// Exchanges a frame between a program and the tags near the phone.
     mutating func exchange(
         _ frame: Frame,
         _ technology: Technology,
@@ -94,7 +94,7 @@ extension SimulatorState {
             isWrite: outcome.isWrite
         )
         dirty.insert(.summary)
-        if isSessionActive, case .success = outcome.result { metTags.formUnion(field.near.map(\.id)) }
+        if isSessionActive, case .success = outcome.result { answeredTags.formUnion(field.near.map(\.id)) }
         if outcome.isWrite {
             let written = field.near.map(\.id) + outcome.left
             for id in written where drawer[id]?.technology == technology { drawer.update(id) { $0.wasWritten() } }
@@ -115,7 +115,7 @@ extension SimulatorState {
 
     /// Turns the field on or off.
     ///
-    /// - Parameter isCall: whether a program asks for it.
+    /// - Parameter isCall: whether a program asked for the change.
     mutating func setCarrier(_ isOn: Bool, source: String, isCall: Bool = true) {
         guard isCall || isOn != field.isCarrierOn else { return }
         field.setCarrier(isOn)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 
-/// What connected programs do: their turns, sheets, events and screens.
+/// Connected programs: their turns, sheets, events and screens.
 extension SimulatorState {
     // MARK: Connections
 
-    /// Answers a program's first line.
+    /// Handles a program's first line.
     mutating func connect(_ hello: JSON, pid: Int32?, ancestors: [Int32]) throws(SimulatorFailure) -> AppList.Client {
         guard hello["hello"]?.int == 1 else {
             throw SimulatorFailure(
@@ -31,14 +31,14 @@ extension SimulatorState {
         return client
     }
 
-    /// What a program learns right after it has connected.
+    /// Sends the first events to a program that has just connected.
     mutating func greet(_ client: AppList.Client) {
         effects.append(.send(client.id, switches.forApps))
         guard client.isApp, let link = waitingLinks.removeValue(forKey: client.app) else { return }
         effects.append(.send(client.id, link))
     }
 
-    /// A program's connection has ended. What it held is free.
+    /// Handles the end of a program's connection, and releases everything that the program used.
     mutating func disconnect(_ id: Int) {
         release(id)
         if phone.sheet?.client == id {
@@ -56,9 +56,9 @@ extension SimulatorState {
 
     // MARK: Turns
 
-    /// A program wants to read tags.
+    /// Queues a program that wants to read tags.
     ///
-    /// - Parameter request: what is answered when its turn comes; nil for a program that waits in a call.
+    /// - Parameter request: the id of the request to answer at the program's turn; nil if it waits in a call.
     mutating func claim(_ id: Int, request: JSON?) throws(SimulatorFailure) {
         guard switches.radio else { throw SimulatorFailure("radio-disabled", "The switch \"radio\" is off.") }
         guard !switches.busy else { throw SimulatorFailure("system-is-busy", "The switch \"busy\" is on.") }
@@ -70,11 +70,11 @@ extension SimulatorState {
 
     mutating func release(_ id: Int) {
         if turns.holder == id {
-            // A result stays until the app takes it away.
+            // A sheet that shows a result stays until the app dismisses it.
             if phone.sheet?.client == id, phone.sheet?.canCancel == true { phone.sheet = nil }
             touch(.phone)
             setCarrier(false, source: apps.clients[id]?.app ?? "", isCall: false)
-            reportMetTags()
+            reportAnsweredTags()
         }
         apply(turns.release(id))
     }
@@ -100,7 +100,7 @@ extension SimulatorState {
         }
     }
 
-    // MARK: What an app shows and says
+    // MARK: Sheets, screens and events of an app
 
     mutating func sheet(_ client: AppList.Client, _ line: JSON) throws(SimulatorFailure) {
         guard let state = line["state"]?.string,

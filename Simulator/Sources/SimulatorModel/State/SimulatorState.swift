@@ -2,13 +2,13 @@
 import BackgroundTagReading
 import TagLink
 
-/// Everything that the simulator knows: a machine that takes events, and collects what has to happen outside of it.
+/// The simulator's whole state: a state machine that handles events and collects their effects.
 struct SimulatorState: Sendable {
-    /// What has to happen outside of the state.
+    /// An action to perform outside the state.
     enum Effect: Sendable {
         /// Send an event to a program.
         case send(Int, JSON)
-        /// A program that waits in a call has its turn, or will not get it.
+        /// Wake a program that blocks in a call, because it is its turn or the turn will never come.
         case wake(Int)
         case startWatching
         case stopWatching
@@ -18,9 +18,9 @@ struct SimulatorState: Sendable {
         case quit
     }
 
-    /// What a timer is for.
+    /// The purpose of a timer.
     enum Timer: Sendable, Hashable {
-        /// A tap ends. The number tells its visit from a later one.
+        /// A tap ends. The number distinguishes the visit from later ones.
         case tapEnds(tag: String, visit: Int)
         case bannerEnds(id: String, number: Int)
         case personCancels(client: Int)
@@ -32,7 +32,7 @@ struct SimulatorState: Sendable {
         var id: Int
         var app: String
         var client: Int
-        /// The number that the app gave it.
+        /// The app's number for the session.
         var number: Int
         var kind: String
         var started: Int
@@ -58,48 +58,48 @@ struct SimulatorState: Sendable {
     var sessions: [Session] = []
     var journal = Journal()
 
-    /// When each tag near the phone came.
+    /// The visit number of each tag near the phone.
     var visits: [String: Int] = [:]
-    /// The tags that answered the program that has its turn.
-    var metTags: Set<String> = []
-    /// The number of the banner that is shown.
+    /// The tags that answered the program whose turn it is.
+    var answeredTags: Set<String> = []
+    /// The number of the current banner.
     var bannerNumber = 0
-    /// Whether background reading may still be reading tags of before everything was replaced by a file.
+    /// Whether background reading may still use tags that an opened file has replaced.
     var watchesReplacedTags = false
-    /// Links for apps that are not connected yet.
+    /// Links for apps that are not connected yet, by app.
     var waitingLinks: [String: JSON] = [:]
     private var lastVisit = 0
     private var lastBanner = 0
     private var lastSession = 0
     private(set) var lastClient = 0
 
-    /// What the pages don't know yet: names of the state's parts.
+    /// The parts of the state that changed since the pages were updated.
     var dirty: Set<Part> = []
     var effects: [Effect] = []
-    /// Whether a thread performs the effects. They are performed one after the other, in their order.
+    /// Whether a thread is performing the effects. Effects are performed one at a time, in order.
     var isDraining = false
-    /// Whether phone, switches or notifications differ from what was saved.
+    /// Whether phone, switches or notifications have unsaved changes.
     var isUnsaved = false
 
-    /// Why the drawer's folder can't be written; nil when everything is saved.
+    /// Why the drawer's folder can't be written; nil if everything is saved.
     var storageProblem: String?
 
-    /// How far the pages have the trace.
+    /// The number of rows in the trace when the pages were last updated.
     var traceMark = 0
 
-    /// Where the time comes from. Passed in with each event, so that all of an event happens at one time.
+    /// The time of the current event. Everything that an event causes happens at the same time.
     var now = Duration.zero
     /// The milliseconds since 1970.
     var wallTime: UInt64 = 0
 
-    /// A part of the state, as the pages get it.
+    /// A part of the state that is sent to the pages separately.
     enum Part: String, Sendable, CaseIterable {
         case phone, tags, apps, switches, sessions, notifications, summary, storage
     }
 
     init(seed: UInt64) { field = Field(seed: seed) }
 
-    /// Whether a tag came near or an app began a session since the start.
+    /// Whether a tag was brought near or an app began a session since the simulator started.
     var wasUsed: Bool { lastVisit > 0 || lastSession > 0 }
 
     var microseconds: Int {
@@ -143,10 +143,10 @@ struct SimulatorState: Sendable {
         return lastClient
     }
 
-    /// Whether a program has the reader, or is about to have it.
+    /// Whether a program has its turn, even if background reading has not stopped yet.
     var isSessionActive: Bool { turns.holder != nil }
 
-    /// Tells background reading about the phone.
+    /// Informs background reading of changed conditions.
     mutating func conditionsChanged() {
         let conditions = phone.conditions(isSessionActive: isSessionActive, isRadioOn: switches.radio)
         guard conditions != background.machine.conditions else { return }

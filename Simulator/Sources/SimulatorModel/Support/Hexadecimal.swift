@@ -16,7 +16,7 @@ extension Sequence<UInt8> {
 }
 
 extension [UInt8] {
-    /// The bytes of a text of hexadecimal digits; nil for any other text.
+    /// Creates bytes from hexadecimal digits; nil if the text is anything else.
     package init?(hex text: String) {
         guard text.utf8.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []

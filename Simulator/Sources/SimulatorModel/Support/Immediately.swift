@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 
-/// Runs code that is declared as asynchronous but has nothing to wait for, such as a procedure over a virtual field, and returns
-/// its result on the same thread. Should it wait anyway, the thread waits with it.
+/// Runs asynchronous code that never suspends, such as a procedure on a virtual field, and returns its result on the
+/// same thread. If the code does suspend, the thread blocks.
 func immediately<Value: Sendable, Failure: Error>(
     _ body: sending @escaping () async throws(Failure) -> Value
 ) throws(Failure) -> Value {

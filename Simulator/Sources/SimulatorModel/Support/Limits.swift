@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much the simulator takes of anything. Whoever asks for more gets a sentence that names the limit.
+/// The simulator's limits. An error that reports an exceeded limit names it.
 public enum Limits {
     /// Tags in the drawer.
     public static let tags = 500
@@ -10,28 +10,28 @@ public enum Limits {
     public static let name = 80
     /// Bytes of an NDEF message.
     public static let message = 1 << 16
-    /// Deleted tags that can be brought back.
+    /// Deleted tags that can be restored.
     public static let undo = 50
     /// Rows of the trace.
     public static let trace = 200_000
-    /// Rows in an answer.
+    /// Rows of the trace in one answer.
     public static let rows = 1000
-    /// Lines of an app's output that are kept, and the characters of a line.
+    /// Lines of an app's output that are kept, and characters per line.
     public static let output = 200
     public static let outputLine = 1000
     /// Apps on the phone.
     public static let apps = 50
     /// Programs connected at the same time.
     public static let clients = 32
-    /// Sessions that are remembered.
+    /// Sessions that are kept.
     public static let sessions = 200
-    /// Actions that are remembered for "Copy as test".
+    /// Actions that are kept for "Copy as test".
     public static let journal = 500
     /// Bytes of a line on the local socket, of an action over HTTP, and of a page's message or file.
     public static let line = 1 << 18
     public static let action = 1 << 19
     public static let pageMessage = 8 << 20
-    /// Values of a JSON text. Everything in one file has a few thousand.
+    /// Values in a JSON text. A saved file of the whole state has a few thousand.
     public static let values = 50_000
     /// Bytes of an app's screen.
     public static let screen = 1 << 16

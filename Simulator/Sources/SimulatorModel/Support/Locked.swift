@@ -3,7 +3,7 @@ import Glibc
 
 /// A value protected by a lock.
 ///
-/// A POSIX mutex, because ThreadSanitizer does not see the locks of `Synchronization` on Linux.
+/// Uses a POSIX mutex, because ThreadSanitizer does not see the locks of `Synchronization` on Linux.
 @safe
 package final class Locked<Value>: @unchecked Sendable {
     // Safe: `value` is only accessed while the mutex is held.
@@ -22,7 +22,7 @@ package final class Locked<Value>: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Calls `body` with the value while the lock is held. Don't lock it again inside `body`.
+    /// Calls `body` with the value while the lock is held. The lock is not recursive.
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

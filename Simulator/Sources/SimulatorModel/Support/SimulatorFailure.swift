@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the simulator does not do what it was asked.
+/// Why the simulator did not perform a request.
 public struct SimulatorFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A name for programs, such as `no-such-tag`.
+    /// A code for programs, such as `no-such-tag`.
     public var code: String
     /// Sentences that say what is wrong and what to do.
     public var message: String
-    /// Where tags differed that answered at once, for programs that send frames.
+    /// The position of a collision between tags that answered at the same time. For programs that send frames.
     var collision: [String: JSON]?
 
     /// Creates a failure.

@@ -3,13 +3,13 @@ import Foundation
 import TagLink
 import TagTrace
 
-/// The trace as a file.
+/// Exports the trace as a file.
 extension SimulatorState {
     func export(_ format: String) throws(SimulatorFailure) -> JSON {
         let file: (name: String, type: String, bytes: [UInt8], notes: [String])
         switch format {
         case "pcapng":
-            // The times of the rows count from the simulator's start.
+            // The times of the rows are relative to the simulator's start.
             let start = Duration.milliseconds(Int64(clamping: wallTime)) - now
             let capture = wholeTrace.pcapng(start: max(start, .zero))
             file = ("trace.pcapng", "application/x-pcapng", capture.bytes, capture.notes)
@@ -27,7 +27,7 @@ extension SimulatorState {
         ]
     }
 
-    /// All rows, as the project's other tools have them.
+    /// All rows, in the trace format of the project's other tools.
     private var wholeTrace: Trace {
         Trace(
             trace.rows.map { row in
@@ -48,8 +48,8 @@ extension SimulatorState {
         )
     }
 
-    /// What programs did with the reader. Background reading is left out where programs have read too, since a replay follows one
-    /// program.
+    /// A recording of the programs' use of the reader. Background reading is only included if no program has read tags,
+    /// because a replay follows one program.
     private var recording: (bytes: [UInt8], notes: [String]) {
         let sources = Set(trace.rows.compactMap { $0.exchange == nil ? nil : $0.source })
         let programs = sources.subtracting(["background"])

@@ -4,38 +4,38 @@ import TagTrace
 
 /// A row of the trace.
 struct TraceRow: Sendable {
-    /// What a row is about.
+    /// The subject of a row.
     enum Kind: String, Sendable {
         case exchange, carrier, presence, session, callback, sheet, background, log
     }
 
-    /// What an exchange has beside the words.
+    /// Details of an exchange.
     struct Exchange: Sendable {
         var medium: Trace.Medium
         var request: Frame
         var result: Result<Frame, LinkError>
         var timeout: Airtime
-        /// What is shown: passwords and keys are concealed.
+        /// The bytes to show. Passwords and keys are concealed.
         var shownRequest: [UInt8]
         var shownResponse: [UInt8]?
         var concealed: [Range<Int>]
     }
 
     var number = 0
-    /// Since the simulator started, in microseconds.
+    /// The time since the simulator started, in microseconds.
     var time: Int
-    /// How long an exchange takes on the air, in microseconds.
+    /// The airtime of an exchange, in microseconds.
     var airtime = 0
     var kind: Kind
-    /// The program that caused it: an app's id, or `background`.
+    /// The program that caused the row: an app's id, or `background`.
     var source: String?
-    /// More about it than the words.
+    /// Additional text for the row.
     var detail: String?
-    /// Whether a tag came, rather than left.
+    /// Whether a tag arrived; false if it left.
     var isNear: Bool?
     /// Whether a program turned the field on or off; nil for other rows, and for a change that no program asked for.
     var isFieldOn: Bool?
-    /// The tag that it is about, where that is one.
+    /// The id of the tag, if the row is about one.
     var tag: String?
     var words: String
     var exchange: Exchange?
@@ -67,7 +67,7 @@ struct TraceRow: Sendable {
         return .object(members)
     }
 
-    /// Whether the row has a text, in its words, bytes, tag or source.
+    /// Whether a text occurs in the row's words, bytes, tag or source.
     func contains(_ text: String) -> Bool {
         if words.lowercased().contains(text) || kind.rawValue == text { return true }
         if tag?.contains(text) == true || source?.lowercased().contains(text) == true { return true }

@@ -2,17 +2,17 @@
 import TagLink
 import TagTrace
 
-/// The last rows of the trace, with their words. Older rows are dropped in blocks, so that adding one costs the same at any
-/// length.
+/// The last rows of the trace, as text. Older rows are dropped in blocks, so that adding a row takes the same time at
+/// any length.
 struct TraceStore: Sendable {
     private(set) var rows: [TraceRow] = []
     private let limit: Int
     private var writer = TraceLineWriter()
-    /// The number of the last row, from 1.
+    /// The number of the last row, counted from 1.
     private var number = 0
-    /// How many rows there are.
+    /// The number of stored rows.
     var total: Int { rows.count }
-    /// Counts how often rows were removed, so that the places of the others are not what they were.
+    /// How often rows were removed. Each removal changes the indexes of the other rows.
     private(set) var era = 0
 
     private(set) var exchanges = 0
@@ -32,7 +32,7 @@ struct TraceStore: Sendable {
         rows.append(row)
     }
 
-    /// Adds an exchange, and describes it.
+    /// Adds an exchange with its description.
     mutating func add(
         _ exchange: Trace.Exchange,
         timeout: Airtime,
@@ -72,7 +72,7 @@ struct TraceStore: Sendable {
         )
     }
 
-    /// The field was turned on or off: tags forget what was selected.
+    /// Adds a row for the field being turned on or off. This also makes the writer forget which tag was selected.
     ///
     /// - Parameter isCall: whether a program asked for it.
     mutating func fieldChanged(isOn: Bool, isCall: Bool, time: Int, source: String) {
@@ -91,10 +91,10 @@ struct TraceStore: Sendable {
         airtime = .zero
     }
 
-    /// The rows of a range, as far as there are.
+    /// The rows of a range, limited to the stored rows.
     subscript(range: Range<Int>) -> ArraySlice<TraceRow> { rows[range.clamped(to: rows.indices)] }
 
-    /// The places of the rows that have a text.
+    /// The indexes of the rows that contain a text.
     func find(_ text: String, limit: Int) -> [Int] {
         let wanted = text.lowercased()
         guard !wanted.isEmpty else { return [] }

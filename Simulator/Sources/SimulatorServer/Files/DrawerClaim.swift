@@ -2,7 +2,7 @@
 import Glibc
 import LinuxSupport
 
-/// Keeps other simulators out of a drawer's folder: a lock on a file in it, which ends with the process.
+/// Keeps other simulators out of a drawer's folder. Locks a file in the folder until the process ends.
 final class DrawerClaim: Sendable {
     private static let name = ".simulator.lock"
 
@@ -10,15 +10,15 @@ final class DrawerClaim: Sendable {
 
     /// Claims a folder.
     ///
-    /// - Parameter folder: its path.
-    /// - Throws: `StorageError` with `inUse` when another simulator has it.
+    /// - Parameter folder: the folder's path.
+    /// - Throws: `StorageError` with `inUse` if another simulator uses the folder.
     init(_ folder: String) throws(StorageError) {
         let path = folder + "/" + Self.name
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-        // In a folder that can't be written two simulators do each other no harm.
+        // Without the lock file, go on: two simulators can't interfere in a read-only folder.
         guard descriptor >= 0 else { return }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            // The object is not complete, so that it does not close the descriptor too.
+            // Close the descriptor here, because `deinit` does not run if the initializer throws.
             let owner = Self.process(descriptor).map { "The simulator with process \($0)" } ?? "Another simulator"
             close(descriptor)
             throw StorageError(
@@ -33,7 +33,7 @@ final class DrawerClaim: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// The process in the file.
+    /// Reads the process id from the lock file.
     private static func process(_ descriptor: Int32) -> Int32? {
         var bytes = [UInt8](repeating: 0, count: 32)
         let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }

@@ -4,34 +4,34 @@ import Glibc
 public import LinuxSupport
 public import SimulatorModel
 
-/// The folder of the drawer: a file for each tag, a list of their names, and what is kept of the phone.
+/// The drawer's folder: a file for each tag, a list of their names, and the phone's settings.
 ///
-/// What can't be written is kept, and tried again with the next change and every few seconds.
+/// If a change can't be written, it is retried with the next change and every few seconds.
 public final class DrawerFolder: Sendable {
     private static let listName = "drawer.json"
     private static let settingsName = "phone.json"
     private static let maximumList = 1 << 20
     private static let maximumSettings = 16 << 20
 
-    /// What is still to be written, and where.
+    /// The open folder and the changes that are not written yet.
     private struct State {
         var store: PrivateFolder
         /// Keeps other simulators out of the folder.
         var claim: DrawerClaim
-        /// How the names of the tags' files end now.
+        /// The file name extension of each tag's file.
         var extensions: [String: String] = [:]
-        /// What is not written yet: the newest change of each file, in the order of the first ones.
+        /// The pending changes: only the newest change of each file, in the order of the files' first changes.
         var pending: [Changes.FileChange] = []
-        /// Why something is not written; nil when everything is.
+        /// Why a change could not be written; nil if everything is written.
         var problem: String?
         var isRetrying = false
-        /// Returns all files, for a folder that was made again.
+        /// Returns all files, to fill a folder that was removed and created again.
         var everything: (@Sendable () -> [Changes.FileChange])?
-        /// Gets the problem when it has changed.
+        /// Called with the problem when it changes; nil if it is solved.
         var onChange: (@Sendable (String?) -> Void)?
     }
 
-    /// How long after a failure everything is tried again.
+    /// The seconds between a failure and the next attempt.
     private static let interval = 5
 
     private let queue = DispatchQueue(label: "org.opencorenfc.simulator.drawer")
@@ -41,11 +41,11 @@ public final class DrawerFolder: Sendable {
     /// The folder's path.
     public let path: String
 
-    /// Opens the folder, and makes it where it is missing.
+    /// Opens the folder, and creates it if it is missing.
     ///
     /// - Parameters:
-    ///   - path: its path.
-    ///   - onProblem: gets a sentence when a file can't be written.
+    ///   - path: the folder's path.
+    ///   - onProblem: called with a sentence when a file can't be written.
     public init(_ path: String, onProblem: @escaping @Sendable (String) -> Void) throws(StorageError) {
         self.path = path
         let (store, claim) = try Self.open(path)
@@ -53,7 +53,7 @@ public final class DrawerFolder: Sendable {
         self.onProblem = onProblem
     }
 
-    /// Opens the folder, for this simulator alone. A folder that was there keeps its mode, and one that is made is the user's.
+    /// Opens the folder for this simulator only. An existing folder keeps its mode; a new folder is private.
     private static func open(_ path: String) throws(StorageError) -> (PrivateFolder, DrawerClaim) {
         var status = stat()
         let isThere = unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
@@ -65,18 +65,18 @@ public final class DrawerFolder: Sendable {
         return (store, try DrawerClaim(path))
     }
 
-    /// Fills a simulator with what the folder has. A folder without a list gets the starter set, unless it has files of tags.
+    /// Loads the folder's tags and settings into a simulator. Without a list and tags, adds the starter set.
     ///
-    /// - Returns: sentences about files that are left out.
+    /// - Returns: sentences about files that were skipped.
     public func load(into simulator: Simulator) -> [String] {
         let store = state.withLock { $0.store }
         try? store.removeUnfinished()
         let names = ((try? store.names()) ?? []).sorted()
         let list = json(Self.listName, store, limit: Self.maximumList)?.array
-        var known: [(id: String, name: String)] = []
+        var listed: [(id: String, name: String)] = []
         for entry in list ?? [] {
             guard let id = entry["id"]?.string, let name = entry["name"]?.string else { continue }
-            known.append((id, name))
+            listed.append((id, name))
         }
         var tags: [(id: String, name: String, file: [UInt8])] = []
         var problems: [String] = []
@@ -87,22 +87,22 @@ public final class DrawerFolder: Sendable {
                 files[id] = ending
                 continue
             }
-            // Somebody has put a dump there, or a simulator was killed between a new file and the removal of the old one.
-            let isNewer = changed(name) > changed(other)
+            // Two files of one tag: someone added a dump, or a simulator was killed before it removed the old file.
+            let isNewer = modificationTime(name) > modificationTime(other)
             if isNewer { files[id] = ending }
-            let (kept, left) = isNewer ? (name, other) : (other, name)
-            problems.append("\(left) is left out: it has the name of \(kept), which is newer. Rename it to have both.")
+            let (kept, older) = isNewer ? (name, other) : (other, name)
+            problems.append("\(older) is left out: it has the name of \(kept), which is newer. Rename it to have both.")
         }
         let ordered =
-            known.map(\.id).filter { files[$0] != nil }
-            + files.keys.filter { id in !known.contains { $0.id == id } }.sorted()
+            listed.map(\.id).filter { files[$0] != nil }
+            + files.keys.filter { id in !listed.contains { $0.id == id } }.sorted()
         for id in ordered {
             guard let ending = files[id] else { continue }
             do throws(StorageError) {
                 let bytes = try store.read("\(id).\(ending)", limit: 1 << 18)
-                // The ending tells formats apart that have no header.
+                // Formats without a header can only be identified by the file name.
                 let isMemory = ending == "mfd" || ending == "bin"
-                let name = known.first { $0.id == id }?.name ?? id
+                let name = listed.first { $0.id == id }?.name ?? id
                 tags.append((id, isMemory ? "\(name).\(ending)" : name, bytes))
             } catch {
                 problems.append(error.reason)
@@ -114,11 +114,11 @@ public final class DrawerFolder: Sendable {
         return problems
     }
 
-    /// Sets what is called when the folder can't be written, and when it can be written again.
+    /// Sets the functions for filling a new folder and for reporting problems.
     ///
     /// - Parameters:
-    ///   - everything: returns all files, for a folder that was removed and is made again.
-    ///   - onChange: gets a sentence, or nil when everything is written.
+    ///   - everything: returns all files, to fill a folder that was removed and created again.
+    ///   - onChange: called with a sentence if the folder can't be written, and with nil once everything is written.
     func follow(
         everything: @escaping @Sendable () -> [Changes.FileChange],
         onChange: @escaping @Sendable (String?) -> Void
@@ -129,7 +129,7 @@ public final class DrawerFolder: Sendable {
         }
     }
 
-    /// Writes changes, one after the other, on a queue of its own.
+    /// Writes changes in order, on a private queue.
     public func write(_ changes: [Changes.FileChange]) {
         queue.async { [self] in
             state.withLock { state in
@@ -139,10 +139,10 @@ public final class DrawerFolder: Sendable {
         }
     }
 
-    /// Waits until everything is written, or was tried.
+    /// Waits until every change was written or has failed.
     public func finish() { queue.sync {} }
 
-    /// Waits as ``finish()`` does.
+    /// Like ``finish()``, but asynchronous.
     func settle() async {
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }
@@ -166,22 +166,22 @@ public final class DrawerFolder: Sendable {
             problem = error.reason
         }
         if problem == nil {
-            var left: [Changes.FileChange] = []
+            var failed: [Changes.FileChange] = []
             for change in state.withLock({ $0.pending }) {
                 do throws(StorageError) {
                     try write(change)
                 } catch {
-                    left.append(change)
+                    failed.append(change)
                     problem = problem ?? error.reason
                 }
             }
-            state.withLock { [left] in $0.pending = left }
+            state.withLock { [failed] in $0.pending = failed }
         }
         report(problem)
         if problem != nil { retryLater() }
     }
 
-    /// Makes a folder again that was removed, and has everything written there.
+    /// If the folder was removed, creates it again and queues all files for writing.
     private func findFolder() throws(StorageError) {
         let (isThere, everything) = state.withLock { ($0.store.isInPlace, $0.everything) }
         guard !isThere else { return }
@@ -241,8 +241,8 @@ public final class DrawerFolder: Sendable {
 
     // MARK: Files
 
-    /// When a file was changed last.
-    private func changed(_ name: String) -> (seconds: Int, nanoseconds: Int) {
+    /// When a file was last modified.
+    private func modificationTime(_ name: String) -> (seconds: Int, nanoseconds: Int) {
         var status = stat()
         guard unsafe lstat(path + "/" + name, &status) == 0 else { return (0, 0) }
         return (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
@@ -252,7 +252,7 @@ public final class DrawerFolder: Sendable {
         (try? store.read(name, limit: limit)).flatMap { try? JSON(parsing: $0) }
     }
 
-    /// The id and the ending of a tag's file; nil for any other file.
+    /// The id and the extension of a tag's file; nil for any other file.
     private static func parts(_ name: String) -> (id: String, ending: String)? {
         let endings = ["pm3.json", "json", "nfc", "bin", "eml", "mfd", "xml"]
         guard let ending = endings.first(where: { name.hasSuffix("." + $0) }) else { return nil }
@@ -263,7 +263,7 @@ public final class DrawerFolder: Sendable {
 }
 
 extension Changes.FileChange {
-    /// What two changes of the same file have in common.
+    /// Identifies the file that a change is about.
     fileprivate var file: String {
         switch self {
         case .store(let id, _, _), .remove(let id): "tag \(id)"

@@ -3,18 +3,18 @@ import Glibc
 import LinuxSupport
 public import SimulatorModel
 
-/// Sends actions to a running simulator: `POST /do` at the web server's socket in the private folder.
+/// Sends actions to a running simulator, as `POST /do` to the web server's socket in the private folder.
 public struct ActionClient: Sendable {
     private let path: String
 
     /// Creates a client.
     ///
-    /// - Parameter place: where the simulator runs.
+    /// - Parameter place: the location of the running simulator.
     public init(_ place: SimulatorPlace) { path = place.pageSocketPath }
 
-    /// Does an action, and waits for its result.
+    /// Sends an action, and waits for its result.
     ///
-    /// - Throws: ``SimulatorFailure``: the simulator's own, or `not-running` when it does not answer.
+    /// - Throws: ``SimulatorFailure``: the simulator's own error, or `not-running` if there is no answer.
     public func perform(_ action: JSON) throws(SimulatorFailure) -> JSON {
         let body = action.bytes
         guard body.count <= Limits.action else {
@@ -41,7 +41,7 @@ public struct ActionClient: Sendable {
         return result
     }
 
-    /// Sends a request, and returns everything until the other side closes.
+    /// Sends a request, and returns everything received until the other side closes the connection.
     private func exchange(_ request: [UInt8]) -> [UInt8]? {
         guard let descriptor = PrivateSocket.connect(path) else { return nil }
         defer { close(descriptor) }

@@ -3,14 +3,14 @@ import Foundation
 import Glibc
 import SimulatorModel
 
-/// A program's connection: reads its lines on a thread of its own, and writes from any thread.
+/// A program's connection. A separate thread reads its lines; any thread may write.
 final class LocalConnection: Sendable {
-    /// How long the first line may take, so that programs that say nothing keep nobody out.
+    /// How long the first line may take. Limits how long a silent program can occupy a connection.
     private static let greetingTime = Duration.seconds(10)
 
     private let descriptor: Int32
     private let pid: Int32
-    /// Whether lines can be written.
+    /// Whether the connection can be written to.
     private let isOpen = Locked(true)
 
     init(_ descriptor: Int32, pid: Int32) {
@@ -20,14 +20,14 @@ final class LocalConnection: Sendable {
         _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK)
     }
 
-    /// Serves the program until one side ends.
+    /// Serves the program until either side closes the connection.
     ///
     /// - Parameter onEnd: called when the connection has ended, before its descriptor is closed.
     func run(_ simulator: Simulator, onEnd: @escaping @Sendable () -> Void) {
         let thread = Thread { [self] in
             serve(simulator)
             isOpen.withLock { $0 = false }
-            // Before the descriptor can be that of another connection.
+            // Call this before `close`, because another connection may reuse the descriptor's number.
             onEnd()
             close(descriptor)
         }
@@ -35,14 +35,14 @@ final class LocalConnection: Sendable {
         thread.start()
     }
 
-    /// Ends the connection. Its thread notices.
+    /// Shuts the connection down. Its thread then ends.
     func end() {
         isOpen.withLock { isOpen in
             if isOpen { shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 
-    /// Writes an object. A program that takes nothing is disconnected, so that nobody waits for it.
+    /// Sends an object. Disconnects a program that doesn't read, so that it can't block the simulator.
     private func send(_ object: JSON) {
         var line = object.bytes
         line.append(0x0A)
@@ -74,9 +74,9 @@ final class LocalConnection: Sendable {
         return unsafe poll(&entry, 1, 2000) == 1
     }
 
-    /// Waits until something has come.
+    /// Waits until data can be read.
     ///
-    /// - Returns: whether it has, in time.
+    /// - Returns: false if no data arrived in time.
     private func waitsUntilReadable(until limit: ContinuousClock.Instant) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while true {
@@ -132,7 +132,7 @@ final class LocalConnection: Sendable {
 
     private func tooLong() {
         send(["error": "line-too-long", "message": .string("A line has at most \(Limits.line) bytes.")])
-        // A connection that is closed with unread bytes loses what was sent to the program, so the rest is read for a while.
+        // Read the rest for a while: closing a connection with unread bytes may discard the error that was just sent.
         shutdown(descriptor, Int32(SHUT_WR))
         var limit = timeval(tv_sec: 2, tv_usec: 0)
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -145,7 +145,7 @@ final class LocalConnection: Sendable {
         }
     }
 
-    /// A process and those that started it, nearest first, as far as the system shows them.
+    /// A process and its ancestors, nearest first, as far as `/proc` shows them.
     static func ancestors(of pid: Int32) -> [Int32] {
         var found: [Int32] = []
         var next = pid

@@ -4,9 +4,9 @@ import Glibc
 import LinuxSupport
 import SimulatorModel
 
-/// The local socket for programs: JSON lines, a thread for each program.
+/// The local socket for programs, which exchange JSON lines. Each program is served by its own thread.
 final class LocalSocket: Sendable {
-    /// The most connections, those included that have said nothing yet.
+    /// The maximum number of connections, including those that have not sent a line yet.
     static let maximumConnections = 64
 
     private struct State {
@@ -20,9 +20,9 @@ final class LocalSocket: Sendable {
     private let queue = DispatchQueue(label: "org.opencorenfc.simulator.socket")
     private let state = Locked(State())
 
-    /// Listens in a place.
+    /// Listens on the socket in a folder.
     ///
-    /// - Throws: `StorageError` with `inUse` when another simulator listens there.
+    /// - Throws: `StorageError` with `inUse` if another simulator listens there.
     init(_ simulator: Simulator, in folder: PrivateFolder) throws(StorageError) {
         self.simulator = simulator
         listener = try PrivateSocket.listen(SimulatorPlace.socketName, in: folder, backlog: 64)
@@ -82,9 +82,9 @@ final class LocalSocket: Sendable {
     }
 }
 
-/// A source that any thread may cancel.
+/// A dispatch source that any thread may cancel.
 private struct SocketSource: @unchecked Sendable {
-    // Safe: sources of Dispatch may be used from any thread.
+    // Safe: Dispatch sources may be used from any thread.
     private let source: any DispatchSourceRead
 
     init(_ source: any DispatchSourceRead) { self.source = source }

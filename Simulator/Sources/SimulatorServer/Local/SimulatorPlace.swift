@@ -3,27 +3,27 @@ import Glibc
 import LinuxSupport
 import SimulatorModel
 
-/// Where a running simulator is found: a folder with its socket, and a file with its address.
+/// The location of a running simulator: a folder that contains its socket and a file with its address.
 public struct SimulatorPlace: Sendable {
     /// The name of the socket for programs.
     public static let socketName = "simulator.sock"
-    /// The name of the web server's socket, for the gate and for actions.
+    /// The name of the web server's socket, used by the gate and for actions.
     static let pageSocketName = "page.sock"
-    /// The name of the file with port and process.
+    /// The name of the file that contains the port and the process id.
     public static let addressName = "simulator.json"
-    /// The name of the file that leads a browser to the page.
+    /// The name of the file that redirects a browser to the page.
     static let pageName = "simulator.html"
 
     /// The folder.
     public let folder: String
 
-    /// Creates a place.
+    /// Creates a location.
     ///
     /// - Parameter folder: an absolute path.
     public init(folder: String) { self.folder = folder }
 
-    /// The user's own place: `opencorenfc` in `XDG_RUNTIME_DIR`, by default in `/run/user/UID`, and without such a folder
-    /// `opencorenfc-UID` in `/tmp`.
+    /// The user's default location: `opencorenfc` in `XDG_RUNTIME_DIR` or else `/run/user/UID`. If that folder is not
+    /// writable, `opencorenfc-UID` in `/tmp`.
     public static func ofUser(environment: [String: String]) -> SimulatorPlace {
         if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
             return SimulatorPlace(folder: runtime + "/opencorenfc")
@@ -39,11 +39,11 @@ public struct SimulatorPlace: Sendable {
     /// The path of the web server's socket.
     var pageSocketPath: String { folder + "/" + Self.pageSocketName }
 
-    /// What a running simulator says of itself.
+    /// The port and the process of a running simulator.
     public struct Address: Sendable, Hashable {
-        /// The port of pages on 127.0.0.1.
+        /// The port of the page on 127.0.0.1.
         public var port: UInt16
-        /// The simulator's process.
+        /// The simulator's process id.
         public var pid: Int32
 
         /// Creates an address.
@@ -62,12 +62,12 @@ public struct SimulatorPlace: Sendable {
         }
     }
 
-    /// The address of the simulator that runs here; nil when none does.
+    /// The address of the simulator that runs here; nil if none does.
     public func running() -> Address? {
         guard let folder = try? PrivateFolder(folder, creates: false),
             let file = try? InputFile(folder.path + "/" + Self.addressName, limit: 4096),
             let bytes = try? file.readToEnd(), let json = try? JSON(parsing: bytes), let address = Address(json),
-            // A file that a killed simulator left names a process that is gone, or another program.
+            // A killed simulator leaves its file behind, so check that the socket accepts a connection.
             let socket = PrivateSocket.connect(socketPath)
         else { return nil }
         close(socket)

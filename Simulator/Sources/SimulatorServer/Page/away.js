@@ -5,9 +5,9 @@ import { t } from './support/texts.js';
 import { visibleText } from './support/visible.js';
 import { connection, isKnown, store } from './session.js';
 
-/** After so many attempts the server may have another address. */
+/** After this many failed attempts, the server may have a new address. */
 const manyAttempts = 6;
-/** A connection that comes back at once needs no banner. */
+/** The milliseconds before the banner appears, so that short interruptions do not show it. */
 const patience = 400;
 
 /** Shows a banner while the server can't be reached. */

@@ -8,14 +8,14 @@ import { isVainSearch } from './inspector/row-kinds.js';
 import { tagArt } from './drawer/tag-art.js';
 import { showView } from './layout.js';
 
-/** How far the pointer moves before it drags, in CSS pixels. */
+/** How far the pointer must move to begin a drag, in CSS pixels. */
 const threshold = 6;
-/** How long a finger rests before it drags, in milliseconds; before that it scrolls. */
+/** How long a finger must rest to begin a drag, in milliseconds. Moving earlier scrolls. */
 const rest = 220;
 
 // MARK: Buttons and keys
 
-/** Holds a tag near for half a second, and says what happened. */
+/** Holds a tag near the phone for half a second, and reports the result. */
 export async function tap(id) {
     const tag = store.tag(id);
     if (!tag) return;
@@ -32,10 +32,10 @@ export async function tap(id) {
     }
 }
 
-/** The tags that are being tapped: the first row of the trace since then, and whether they have come near. */
+/** The tags being tapped, with the first trace row of the tap and whether the tag has been near. */
 const taps = new Map();
 
-/** Says what a tap did, when the tag has left. */
+/** Reports the result of a tap when its tag has left. */
 export function setUpField() {
     store.on(['tags'], () => {
         for (const [id, tapped] of taps) {
@@ -55,14 +55,14 @@ function report(tag, from) {
     return count > 0 ? t('field.tapped', { name, n: count }) : t('field.nobody-asked', { name });
 }
 
-/** Holds a tag near until it is taken away; a tag that is near is taken away. */
+/** Brings a tag near until it is taken away, or takes away a tag that is near. */
 export async function toggleHold(id) {
     const tag = store.tag(id);
     if (!tag) return;
     store.select(id);
     const name = visibleText(tag.name, 60);
     if (!tag.near) showView('phone');
-    // The simulator decides, because a second press may come before the state that follows the first.
+    // The simulator decides, because a second press may precede the state update of the first.
     const answer = await act('toggle', { tag: id });
     if (answer) say(t(answer.near ? 'field.held' : 'field.removed', { name }));
 }
@@ -70,11 +70,11 @@ export async function toggleHold(id) {
 // MARK: Dragging
 
 /**
- * Lets a person drag a tag to the top of the phone and away again. The tag is near while the pointer is there, and stays
- * when it is dropped there.
+ * Lets the user drag a tag to the top of the phone and away from it. The tag is near while the pointer is there, and
+ * stays if dropped there.
  *
- * @param {HTMLElement} element what is dragged
- * @param {string} id the tag
+ * @param {HTMLElement} element the element to drag
+ * @param {string} id the tag's id
  */
 export function makeDraggable(element, id) {
     element.addEventListener('pointerdown', (event) => {
@@ -87,7 +87,7 @@ function begin(start, id) {
     const isTouch = start.pointerType !== 'mouse';
     let drag = null;
     let isReady = !isTouch;
-    // A finger that moves at once scrolls the list.
+    // If the finger moves at once, it scrolls the list.
     const timer = isTouch ? setTimeout(() => { isReady = true; drag ??= new Drag(id, start); }, rest) : null;
 
     const move = (event) => {
@@ -115,9 +115,9 @@ function begin(start, id) {
         drag?.cancel();
         end();
     };
-    // A touch that became a drag does not scroll.
+    // Prevent scrolling during a touch drag.
     const touch = (event) => drag && event.cancelable && event.preventDefault();
-    // Nor does a long press open a menu.
+    // Prevent the menu of a long press.
     const menu = (event) => isTouch && isReady && event.preventDefault();
     const end = () => {
         clearTimeout(timer);
@@ -136,18 +136,18 @@ function begin(start, id) {
     addEventListener('contextmenu', menu);
 }
 
-/** Keeps the press that ends a drag from being a click. */
+/** Prevents the end of a drag from counting as a click. */
 function swallowClick() {
     const swallow = (click) => {
         click.stopPropagation();
         click.preventDefault();
     };
     addEventListener('click', swallow, { capture: true, once: true });
-    // The click comes in the same task, or not at all.
+    // The click follows in the same task, if at all.
     setTimeout(() => removeEventListener('click', swallow, { capture: true }), 0);
 }
 
-/** One drag: a picture of the tag that follows the pointer, and whether it is near. */
+/** A drag: a picture of the tag follows the pointer, and the tag is near while it is over the field. */
 class Drag {
     #id;
     #ghost;
@@ -180,7 +180,7 @@ class Drag {
         this.#end();
     }
 
-    /** Puts the tag back where it was. */
+    /** Cancels the drag, and restores whether the tag is near. */
     cancel() {
         this.#set(this.#wasNear);
         this.#end();
@@ -201,7 +201,7 @@ class Drag {
     }
 }
 
-/** Whether a pointer is at the top of the phone: over the zone, or the upper third of the phone. */
+/** Whether the pointer is over the field zone or the upper third of the phone. */
 function isInside(zone, { clientX, clientY }) {
     const above = zone.getBoundingClientRect();
     const device = document.querySelector('.device').getBoundingClientRect();

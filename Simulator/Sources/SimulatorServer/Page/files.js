@@ -9,7 +9,7 @@ import { visibleText } from './support/visible.js';
 import { download, toBase64 } from './support/download.js';
 import { act } from './session.js';
 
-/** Makes the menu that takes everything, or the trace, along. */
+/** Creates the menu for saving and opening the whole state, and for exporting the trace. */
 export function makeFilesMenu() {
     const input = h('input', { type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': t('files.open'), tabindex: '-1' });
     input.addEventListener('change', () => {
@@ -36,10 +36,10 @@ async function save(action, values = {}) {
     if (file) download(file);
 }
 
-/** Opens a file with everything. It replaces the drawer, so the page asks first. */
+/** Opens a saved file of the whole state. Asks first, because it replaces the drawer. */
 export async function openSavedFile(file) {
     const base64 = toBase64(new Uint8Array(await file.arrayBuffer()));
-    // A file that can't be opened needs no question.
+    // First check that the file can be opened, so that the question makes sense.
     if (!await act('open', { name: file.name, base64, check: true })) return;
     openDialog({
         title: t('files.open-title'),
@@ -55,7 +55,7 @@ export async function openSavedFile(file) {
     });
 }
 
-/** Shows the test that does what was just done. */
+/** Shows a test that repeats the user's actions. */
 async function copyAsTest() {
     const test = await act('copy_as_test');
     if (!test) return;

@@ -10,12 +10,12 @@ import { openNewTag } from './drawer/new-tag.js';
 
 const settingName = 'single-keys';
 
-/** Whether single letters are keys. A person who speaks to the computer can switch them off. */
+/** Whether single letters act as keys. Users of speech input can turn this off. */
 export function singleKeys() {
     return setting(settingName) !== 'off';
 }
 
-/** The keys, for the list that `?` shows. */
+/** The keys in the list that `?` shows. */
 const groups = [
     ['anywhere', [['?', 'help'], ['F6', 'column'], ['N', 'new'], ['/', 'search'], ['L', 'lock'], ['Esc', 'cancel']]],
     ['drawer', [['↑ ↓', 'cards'], ['→ ←', 'buttons'], ['Enter', 'tap'], ['H', 'hold'], ['F2', 'edit'], ['Delete', 'delete']]],
@@ -23,7 +23,7 @@ const groups = [
     ['timeline', [['← →', 'scroll'], ['+ −', 'zoom'], ['0', 'fit']]],
 ];
 
-/** Listens to the keys that work everywhere. */
+/** Handles the keys that work everywhere. */
 export function setUpKeys(focusSearch) {
     addEventListener('keydown', (event) => {
         if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -46,7 +46,7 @@ export function setUpKeys(focusSearch) {
     });
 }
 
-/** Escape closes what is in front on the phone. In a search field it empties the field first. */
+/** Escape dismisses the front item on the phone. In a search field with text, it only clears the text. */
 function cancel(field) {
     if (field?.type === 'search' && field.value) return;
     const { sheet, prompt, banner } = store.state.phone;

@@ -3,7 +3,7 @@ import { h } from './support/dom.js';
 import { icon } from './support/icons.js';
 import { t } from './support/texts.js';
 
-/** The columns. A narrow window shows one of them at a time. */
+/** The columns. A narrow window shows only one of them. */
 const views = [
     { id: 'phone', icon: 'phone', section: 'stage' },
     { id: 'tags', icon: 'tags', section: 'drawer' },
@@ -11,7 +11,7 @@ const views = [
 ];
 const buttons = new Map();
 
-/** Makes the bar that switches between columns in a narrow window. */
+/** Creates the bar that switches between columns in narrow windows. */
 export function setUpViews(nav) {
     for (const view of views) {
         const button = h('button', { class: 'view', type: 'button', on: { click: () => showView(view.id, true) } },
@@ -22,7 +22,7 @@ export function setUpViews(nav) {
     showView('phone');
 }
 
-/** Shows a column, where the window shows one at a time. */
+/** Shows a column in windows that show only one. */
 export function showView(id, takesFocus = false) {
     document.body.dataset.view = id;
     for (const [other, button] of buttons) {
@@ -30,14 +30,14 @@ export function showView(id, takesFocus = false) {
         else button.removeAttribute('aria-current');
     }
     if (takesFocus) return;
-    // What had the focus may be hidden now.
+    // The focused element may be hidden now.
     const active = document.activeElement;
     if (active && active !== document.body && active.closest('.column') && active.offsetParent === null) {
         document.getElementById(views.find((view) => view.id === id).section).focus();
     }
 }
 
-/** Moves the focus to the next column, as F6 does in a desktop program. */
+/** Moves the focus to the next column, like F6 in desktop programs. */
 export function nextColumn(isBackwards) {
     const order = ['drawer', 'stage', 'inspector'];
     const now = order.indexOf(document.activeElement?.closest('.column')?.id);

@@ -38,7 +38,7 @@ setUpUnsaved(element('unsaved'));
 
 store.on(['summary'], ({ summary }) => {
     renderInto(element('figures'), [summary.used, summary.exchanges, summary.airtime_us], () => [
-        // Background reading looks for tags by itself. The counts say something once a person has done something.
+        // Show the counts only after the user has done something, because background reading searches constantly.
         summary.used ? t('page.figures', { n: summary.exchanges ?? 0, airtime: duration(summary.airtime_us ?? 0) }) : '',
     ]);
 });

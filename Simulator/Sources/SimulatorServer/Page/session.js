@@ -10,10 +10,10 @@ export const connection = new Connection();
 export const store = new Store();
 export const trace = new TraceRows((from, count) => connection.request('trace_rows', { from, count }));
 
-/** Whether the server knows this browser, as far as it has said. */
+/** Whether the server accepts this browser, according to its last answer. */
 export let isKnown = true;
 
-// The address of the same simulator in the same window changes the fragment alone.
+// If the user opens a new address of the same simulator in this window, only the fragment changes.
 addEventListener('hashchange', async () => {
     if (tokenOfAddress() === null) return;
     await enter();
@@ -29,9 +29,9 @@ connection.addEventListener('message', ({ detail }) => {
 });
 
 /**
- * Performs an action. Where it fails, the page shows the sentence of the server.
+ * Performs an action. If it fails, the page shows the server's error message.
  *
- * @returns {Promise<object|null>} the result; null where it failed
+ * @returns {Promise<object|null>} the result; null if the action failed
  */
 export async function act(name, values = {}) {
     try {
@@ -42,12 +42,12 @@ export async function act(name, values = {}) {
     }
 }
 
-/** Performs an action whose failure the caller shows. */
+/** Performs an action. The caller handles the failure. */
 export function ask(name, values = {}) {
     return connection.request(name, values);
 }
 
-/** The sentence to show for a failed action. */
+/** The message to show for a failed action. */
 export function sentence(error) {
     if (error.message) return error.message;
     const key = `failed.${error.code}`;
@@ -55,18 +55,18 @@ export function sentence(error) {
 }
 
 /**
- * Gives back the token of the address, which works once, for the cookie of the session. It is taken out of the address, so that it
- * is not in pictures of the window or in its history.
+ * Exchanges the address's one-time token for the session cookie. The token is removed from the address, so that it does
+ * not appear in screenshots or in the history.
  */
 export async function enter() {
     const token = tokenOfAddress();
     if (token !== null) history.replaceState(null, '', location.pathname);
     try {
         const answer = await fetch('/enter', { method: 'POST', headers: token === null ? {} : { 'X-Token': token } });
-        // A window that was let in earlier needs no token.
+        // A window that already has the cookie needs no token.
         isKnown = answer.ok || (token !== null && (await fetch('/enter', { method: 'POST' })).ok);
     } catch {
-        // The banner says that the server does not answer.
+        // Ignore the error: the banner shows that the server does not answer.
     }
 }
 

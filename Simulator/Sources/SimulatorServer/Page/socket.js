@@ -2,12 +2,12 @@
 
 const firstWait = 250;
 const longestWait = 8_000;
-/** How long an action waits for the connection before it fails. */
+/** How long an action waits for the connection before it fails, in milliseconds. */
 const patience = 15_000;
-/** The bytes of an action, with room for the beginnings of frames. The server closes the connection of a longer one. */
+/** The maximum size of an action, leaving room for frame headers. The server disconnects if an action is longer. */
 const longest = 8 * 1024 * 1024 - 4096;
 
-/** A failed action: `code` is for programs, the message for people. */
+/** A failed action. `code` is for programs, the message is for users. */
 export class ActionError extends Error {
     constructor(code, message) {
         super(message);
@@ -16,16 +16,16 @@ export class ActionError extends Error {
 }
 
 /**
- * The connection to the server. It comes back by itself, and keeps actions until then.
+ * The connection to the server. It reconnects by itself, and queues actions in the meantime.
  *
- * Events: `message` (detail: the object), `change` (its state has changed).
+ * Events: `message` (detail: the object) and `change` (the state of the connection has changed).
  */
 export class Connection extends EventTarget {
     /** Whether the server can be reached. */
     isOpen = false;
-    /** How often in a row it could not. */
+    /** The number of failed attempts since the last connection. */
     attempts = 0;
-    /** When it tries again, in ms of `performance.now()`. */
+    /** The time of the next attempt, in milliseconds of `performance.now()`. */
     nextAttempt = null;
 
     #socket = null;
@@ -41,7 +41,7 @@ export class Connection extends EventTarget {
         });
     }
 
-    /** How many actions wait for the connection. */
+    /** The number of actions that are queued. */
     get waiting() {
         return [...this.#pending.values()].filter((action) => !action.isSent).length;
     }
@@ -55,12 +55,12 @@ export class Connection extends EventTarget {
         socket.onclose = () => this.#lost(socket);
     }
 
-    /** Tries again now, if it waits for the next attempt. */
+    /** If an attempt is scheduled, tries immediately. */
     retry() {
         if (this.nextAttempt !== null) this.connect();
     }
 
-    /** Drops the connection and makes it again, for a state from the beginning. */
+    /** Reconnects, to receive the whole state again. */
     restart() {
         this.#socket?.close();
     }
@@ -68,10 +68,10 @@ export class Connection extends EventTarget {
     /**
      * Sends an action.
      *
-     * An action on a notification has the notification's `id`, and the answer has it too. While it is under way, a second
-     * press is the same action.
+     * An action on a notification uses the notification's `id`, which the answer repeats. If the same action is already
+     * under way, a second call returns the same promise.
      *
-     * @returns {Promise<object>} its result; fails with an `ActionError`
+     * @returns {Promise<object>} the result; fails with an `ActionError`
      */
     request(name, values = {}) {
         this.#lastID += 1;
@@ -109,7 +109,7 @@ export class Connection extends EventTarget {
         } catch {
             return;
         }
-        // The first message is the state. Only then what waits is sent, so that it meets a server that knows the page.
+        // The first message is the state. Send queued actions only after it, when the server has accepted the page.
         if (message.type === 'state' && !this.isOpen) {
             this.isOpen = true;
             this.attempts = 0;
@@ -117,7 +117,7 @@ export class Connection extends EventTarget {
             this.#changed();
         }
         if (message.type === 'done' || message.type === 'failed') this.#settle(message);
-        // Trace rows that were asked for carry the id too.
+        // Requested trace rows have the id of the request.
         if (message.type === 'trace_rows' && message.id !== undefined) this.#settle({ type: 'done', id: message.id, result: message });
         this.dispatchEvent(new CustomEvent('message', { detail: message }));
     }
@@ -133,7 +133,7 @@ export class Connection extends EventTarget {
     #lost(socket) {
         if (socket !== this.#socket) return;
         this.isOpen = false;
-        // What was sent may have been done, so nothing is sent twice.
+        // Actions that were sent may have been performed, so don't send them again.
         for (const [id, action] of this.#pending) {
             if (!action.isSent) continue;
             this.#pending.delete(id);

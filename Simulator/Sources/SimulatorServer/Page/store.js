@@ -12,15 +12,15 @@ const empty = {
 };
 
 /**
- * What the page knows: the server's state, and which tag this window looks at.
+ * The page's data: the server's state, and the tag selected in this window.
  *
- * Listeners are called once a frame with the state, only for the keys that they named.
+ * Listeners are called at most once per frame, if any of their keys has changed.
  */
 export class Store {
     state = structuredClone(empty);
-    /** Whether a state has come. */
+    /** Whether a state was received. */
     isLoaded = false;
-    /** The tag that the inspector shows. Each window has its own. */
+    /** The tag that the inspector shows. Each window has its own selection. */
     selected = null;
 
     #version = 0;
@@ -29,14 +29,14 @@ export class Store {
     #frame = null;
 
     /**
-     * @param {string[]} keys keys of the state, and `selected`
+     * @param {string[]} keys keys of the state, or `selected`
      * @param {(state: object) => void} listener
      */
     on(keys, listener) {
         this.#listeners.push({ keys, listener });
     }
 
-    /** Takes a message of the server. Returns false for a patch that does not follow, after which the page has to connect again. */
+    /** Handles a message from the server. Returns false if a patch is missing, so that the page must reconnect. */
     take(message) {
         if (message.type === 'state') {
             this.state = { ...structuredClone(empty), ...message.state };
@@ -70,7 +70,7 @@ export class Store {
         return this.state.apps.find((app) => app.id === id) ?? null;
     }
 
-    /** Sets one value. `tags.ID` is one tag, or null for one that is gone; any other path names members. */
+    /** Sets one value. The path `tags.ID` is a single tag, null if deleted; other paths name nested members. */
     #set(path, value) {
         const [key, ...rest] = path.split('.');
         if (rest.length === 0) {
@@ -89,7 +89,7 @@ export class Store {
 
     #mark(keys) {
         for (const key of keys) this.#changed.add(key);
-        // A hidden window gets no frames, and is drawn when it is seen again.
+        // A hidden window gets no frames, and is drawn once it is visible again.
         this.#frame ??= requestAnimationFrame(() => this.#flush());
     }
 

@@ -4,7 +4,7 @@ import { icon } from './support/icons.js';
 import { t } from './support/texts.js';
 import { act, store } from './session.js';
 
-/** The conditions that a person can set. `usual`: the value that changes nothing; `isOn` reads a switch of the page. */
+/** The conditions that the user can set. `usual`: the value without effect; `isInverted`: the page shows the opposite. */
 const switches = [
     { name: 'radio', kind: 'flag', usual: true, isInverted: true },
     { name: 'busy', kind: 'flag', usual: false },
@@ -18,7 +18,7 @@ const switches = [
     { name: 'instant', kind: 'flag', usual: false },
 ];
 
-/** Makes the panel of conditions. Its head names those that are set. */
+/** Creates the panel of conditions. Its heading lists those that are set. */
 export function makeSwitches() {
     const active = h('span', { class: 'set-conditions' });
     const panel = h('details', { class: 'conditions' },

@@ -8,7 +8,7 @@ const settingName = 'theme';
 const themes = ['system', 'light', 'dark'];
 const icons = { system: 'system', light: 'sun', dark: 'moon' };
 
-/** Makes the button that goes from the system's colors to light to dark. */
+/** Creates the button that cycles through system, light and dark colors. */
 export function makeThemeButton() {
     const stored = setting(settingName);
     let theme = themes.includes(stored) ? stored : 'system';

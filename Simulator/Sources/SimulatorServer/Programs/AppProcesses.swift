@@ -3,9 +3,9 @@ import Foundation
 import Glibc
 import SimulatorModel
 
-/// The programs that the simulator has started: apps whose reader is the simulator. Their output is shown on the phone.
+/// The programs that the simulator has started. They use the simulator as their reader; the phone shows their output.
 final class AppProcesses: Sendable {
-    /// How long a program has to end by itself.
+    /// How long a program may take to end before it is killed.
     private static let patience = Duration.seconds(3)
 
     private let simulator: Simulator
@@ -18,11 +18,11 @@ final class AppProcesses: Sendable {
         self.socketPath = socketPath
     }
 
-    /// Starts a program, in a process group of its own.
+    /// Starts a program in its own process group.
     ///
     /// - Parameters:
     ///   - id: the app's id.
-    ///   - command: the program and its arguments, as for a shell.
+    ///   - command: the program and its arguments, as a shell command.
     func start(_ id: String, command: String) {
         guard running.withLock({ $0[id] == nil }) else { return }
         let process = Process()
@@ -31,7 +31,7 @@ final class AppProcesses: Sendable {
         var environment = ProcessInfo.processInfo.environment
         environment["NFC_READER"] = "simulator:\(socketPath)"
         environment["NFC_SHEET"] = nil
-        // The phone is small: a program that crashes says where, in a few lines.
+        // The phone's screen is small, so keep crash reports short.
         if environment["SWIFT_BACKTRACE"] == nil {
             environment["SWIFT_BACKTRACE"] = "color=no,threads=crashed,registers=none,images=none,limit=8,top=2"
         }
@@ -41,7 +41,7 @@ final class AppProcesses: Sendable {
         process.standardOutput = output
         process.standardError = output
         read(output, of: id)
-        // A program may end before its start is noted.
+        // A program may end before it is in `running`.
         let isNoted = DispatchSemaphore(value: 0)
         process.terminationHandler = { [weak self] process in
             isNoted.wait()
@@ -64,7 +64,7 @@ final class AppProcesses: Sendable {
         Self.signal(process, SIGTERM)
     }
 
-    /// Ends all programs, and waits a little for those that take their time.
+    /// Terminates all programs. Kills those that do not end in time.
     func stopAll() async {
         let processes = running.withLock { Array($0.values) }
         for process in processes { Self.signal(process, SIGTERM) }
@@ -75,12 +75,12 @@ final class AppProcesses: Sendable {
         for process in running.withLock({ Array($0.values) }) { Self.signal(process, SIGKILL) }
     }
 
-    /// Signals a program and what it has started.
+    /// Sends a signal to a program and its children.
     private static func signal(_ process: Process, _ number: Int32) {
         kill(target(process), number)
     }
 
-    /// The number that means a program with what it has started. Foundation starts programs in groups of their own.
+    /// The target for `kill` that includes the program's children: Foundation gives each program its own group.
     private static func target(_ process: Process) -> Int32 {
         let pid = process.processIdentifier
         return getpgrp() == getpgid(pid) ? pid : -pid

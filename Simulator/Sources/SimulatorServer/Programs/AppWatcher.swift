@@ -3,9 +3,9 @@ import Foundation
 import Glibc
 import SimulatorModel
 
-/// Ends the apps when the simulator was killed, and could not end them itself.
+/// Ends the apps if the simulator is killed before it can end them itself.
 ///
-/// A shell of its own reads the processes to end from a pipe. The pipe ends with the simulator, in whatever way that ends.
+/// A separate shell reads the ids of the processes from a pipe. The pipe closes however the simulator ends.
 final class AppWatcher: Sendable {
     private static let script = """
         trap '' TERM INT HUP
@@ -25,15 +25,15 @@ final class AppWatcher: Sendable {
         for group in $groups; do kill -s KILL -- "$group"; done
         """
 
-    /// The end of the pipe for writing, once an app was started.
+    /// The pipe to the shell; nil until the first app is started.
     private let input = Locked<Pipe?>(nil)
 
-    /// Watches a program.
+    /// Adds a program to those that the shell ends.
     ///
-    /// - Parameter target: the process, or the negative number of its group.
+    /// - Parameter target: the process id, or the negative id of its process group.
     func watch(_ target: Int32) { write("+ \(target)\n") }
 
-    /// A program has ended.
+    /// Removes a program that has ended.
     func forget(_ target: Int32) { write("- \(target)\n") }
 
     private func write(_ line: String) {

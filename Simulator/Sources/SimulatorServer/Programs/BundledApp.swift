@@ -3,13 +3,13 @@ import BackgroundTagReading
 import Foundation
 import UniversalLinks
 
-/// What a program that the package manager has built brings for its installation: the folder `Installation` in its bundle, with
-/// the description of the app, its desktop entry, and the association file of its domains.
+/// The installation files in a program's bundle, as built by the package manager. The folder `Installation` contains
+/// the app's description, its desktop entry and the association files of its domains.
 struct BundledApp: Sendable {
     let app: InstalledApp
     let associations: [String: LinkMatcher]
 
-    /// Finds what a running program brings; nil when it brings nothing.
+    /// Loads the installation files of a running program; nil if there are none.
     init?(pid: Int32) {
         guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe") else {
             return nil
@@ -17,9 +17,9 @@ struct BundledApp: Sendable {
         self.init(program: program)
     }
 
-    /// Finds what a program brings; nil when it brings nothing.
+    /// Loads the installation files of a program; nil if there are none.
     ///
-    /// - Parameter program: its path.
+    /// - Parameter program: the program's path.
     init?(program: String) {
         let url = URL(filePath: program)
         let folder = url.deletingLastPathComponent().path

@@ -3,13 +3,13 @@ public import BackgroundTagReading
 import Foundation
 import UniversalLinks
 
-/// The installed apps, as the background service has them: `nfc/apps/NAME.json` with the identifier and the associated domains,
-/// and `applications/NAME.desktop` with the name and the schemes. Beside them the simulator's own folder has `apps/NAME.json`,
-/// with `name` and `schemes` too, and `association-files/DOMAIN`.
+/// Finds the installed apps like the background service does: `nfc/apps/NAME.json` has the identifier and the
+/// associated domains, `applications/NAME.desktop` the name and the schemes. The simulator's own folder has
+/// `apps/NAME.json`, which also contains `name` and `schemes`, and `association-files/DOMAIN`.
 public struct InstalledAppFiles: Sendable {
     private static let maximumFiles = 200
 
-    /// The folders of data: the user's own, then the system's.
+    /// The data folders: first the user's, then the system's.
     private let dataFolders: [String]
     /// The simulator's own folder.
     private let ownFolder: String
@@ -17,7 +17,7 @@ public struct InstalledAppFiles: Sendable {
     /// Creates a search.
     ///
     /// - Parameters:
-    ///   - dataFolders: the user's folder of data, then the system's.
+    ///   - dataFolders: the user's data folder, then the system's.
     ///   - ownFolder: the simulator's own folder.
     public init(dataFolders: [String], ownFolder: String) {
         self.dataFolders = dataFolders
@@ -26,7 +26,7 @@ public struct InstalledAppFiles: Sendable {
 
     /// Finds the apps and the association files.
     ///
-    /// - Returns: the router, and sentences about files that are left out.
+    /// - Returns: the router, and sentences about files that were skipped.
     public func find() -> (router: LinkRouter, remarks: [String]) {
         var apps: [InstalledApp] = []
         var remarks: [String] = []

@@ -2,10 +2,10 @@
 import Foundation
 
 extension Process {
-    /// Starts the program with no signal blocked.
+    /// Starts the program with all signals unblocked.
     ///
-    /// It inherits the signals that the calling thread blocks. Threads of a pool block SIGTERM and SIGINT, and neither would
-    /// ever end the program.
+    /// A program inherits the blocked signals of the calling thread. Pool threads block SIGTERM and SIGINT, so these
+    /// signals could never end the program.
     package func runWithoutBlockedSignals() throws {
         var none = sigset_t()
         var before = sigset_t()

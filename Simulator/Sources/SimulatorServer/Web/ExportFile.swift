@@ -2,7 +2,7 @@
 import Foundation
 import SimulatorModel
 
-/// A file that a browser saves: a tag, everything, or the trace.
+/// A file for a browser to save: a tag, the whole state, the trace or a test.
 struct ExportFile: Sendable {
     var name: String
     var type: String
@@ -10,7 +10,7 @@ struct ExportFile: Sendable {
 
     /// - Parameters:
     ///   - what: the path after `/export/`: `tag/ID`, `save`, `trace` or `test`.
-    ///   - format: the format of a tag or the trace; nil for the usual one.
+    ///   - format: the format of a tag or of the trace; nil for the default format.
     init(_ what: String, format: String?, _ simulator: Simulator) throws(SimulatorFailure) {
         type = "application/octet-stream"
         if what.hasPrefix("tag/") {

@@ -2,25 +2,25 @@
 import Glibc
 import SimulatorModel
 
-/// A browser's connection: one request, which goes to the web server when its head is complete, and the answer.
+/// A browser's connection. Forwards one request to the web server once its head is complete, and returns the answer.
 ///
-/// Only the thread of ``PageGate`` uses it. Nothing in it waits.
+/// Used only on the thread of ``PageGate``. No method blocks.
 final class GateConnection {
     private enum Phase {
-        /// The head of the request comes.
+        /// Reading the request's head.
         case head
-        /// A request is done. So many bytes of its body are still to come.
+        /// The request was forwarded. `left` is the number of body bytes still to receive.
         case request(left: Int)
-        /// A WebSocket was asked for. Nothing of the client is passed on before the server agrees.
+        /// A WebSocket was requested. Data from the client is held back until the server agrees.
         case upgrade
-        /// Messages of a WebSocket go both ways.
+        /// WebSocket messages are forwarded in both directions.
         case socket
-        /// The answer is complete. What the client still sends is read for a while and dropped: a connection that is closed with
-        /// unread bytes loses the answer.
+        /// The answer is complete. Further data from the client is read for a while and dropped, because closing a
+        /// connection with unread bytes may discard the answer.
         case ending
     }
 
-    /// How long the head may take, how long a request may stand still, and how long the end may take.
+    /// The time limits for receiving the head, for a request without progress, and for closing the connection.
     static let headTime = Duration.seconds(10)
     static let requestTime = Duration.seconds(60)
     static let endTime = Duration.seconds(2)
@@ -29,7 +29,7 @@ final class GateConnection {
     private var server: Int32 = -1
     private let target: String
     private let guardian: PageGuard
-    /// When the connection began or its request moved on.
+    /// When the connection began or last made progress.
     private var lastProgress = ContinuousClock.now
     private var phase = Phase.head
     private var received: [UInt8] = []
@@ -38,14 +38,14 @@ final class GateConnection {
     private var toClient: ArraySlice<UInt8> = []
     private var meter = MessageMeter()
     private var hasEnded = false
-    /// When the connection is closed; nil for a WebSocket.
+    /// When to close the connection; nil for a WebSocket.
     private(set) var deadline: ContinuousClock.Instant?
     private(set) var isClosed = false
 
     /// - Parameters:
     ///   - client: the descriptor of the connection. This object closes it.
     ///   - target: the path of the web server's socket.
-    ///   - guardian: decides which requests are passed on.
+    ///   - guardian: decides which requests are forwarded.
     init(_ client: Int32, target: String, guardian: PageGuard) {
         self.client = client
         self.target = target
@@ -53,7 +53,7 @@ final class GateConnection {
         deadline = lastProgress + Self.headTime
     }
 
-    /// Whether a newer connection may have the place of this one: it has stood still for a while.
+    /// Whether a newer connection may replace this one, because it has made no progress for a while.
     var canBeReplaced: Bool {
         let time = ContinuousClock.now - lastProgress
         return switch phase {
@@ -63,7 +63,7 @@ final class GateConnection {
         }
     }
 
-    /// Whether a request waits for its answer, or for the end of it.
+    /// Whether the client is still waiting for an answer or for the rest of one.
     var isAnswering: Bool {
         switch phase {
         case .request: true
@@ -72,7 +72,7 @@ final class GateConnection {
         }
     }
 
-    /// What the connection waits for.
+    /// The events to poll for.
     var entries: (client: pollfd, server: pollfd) {
         var events: Int32 = 0
         switch phase {
@@ -82,19 +82,19 @@ final class GateConnection {
         case .upgrade: break
         }
         if !toClient.isEmpty { events |= POLLOUT }
-        let wanted = (toServer.isEmpty ? 0 : POLLOUT) | (toClient.isEmpty ? POLLIN : 0)
+        let serverEvents = (toServer.isEmpty ? 0 : POLLOUT) | (toClient.isEmpty ? POLLIN : 0)
         return (
             pollfd(fd: client, events: Int16(events), revents: 0),
-            // A descriptor that nothing is wanted of is left out, because its end is reported all the time.
-            pollfd(fd: wanted == 0 ? -1 : server, events: Int16(wanted), revents: 0)
+            // A descriptor without events is left out, because `poll` would report its end again and again.
+            pollfd(fd: serverEvents == 0 ? -1 : server, events: Int16(serverEvents), revents: 0)
         )
     }
 
-    /// Does what can be done without waiting.
+    /// Handles events as far as possible without blocking.
     ///
     /// - Parameters:
-    ///   - clientEvents: what happened at the client.
-    ///   - serverEvents: what happened at the web server.
+    ///   - clientEvents: the events of the client's descriptor.
+    ///   - serverEvents: the events of the server's descriptor.
     func handle(client clientEvents: Int16, server serverEvents: Int16) {
         if Int32(serverEvents) & (POLLIN | POLLHUP | POLLERR) != 0, toClient.isEmpty { readServer() }
         let events = Int32(clientEvents)
@@ -122,7 +122,7 @@ final class GateConnection {
         answer(refusal.status, ["Content-Type: \(type)", "Content-Length: \(body.utf8.count)"], body)
     }
 
-    /// Answers without the web server.
+    /// Sends an answer without the web server.
     private func answer(_ status: String, _ headers: [String], _ body: String = "") {
         var lines = ["HTTP/1.1 \(status)", "Connection: close", "Cache-Control: no-store"] + headers
         lines += PageGuard.headers.map { "\($0.name): \($0.value)" }
@@ -143,7 +143,7 @@ final class GateConnection {
         case .request(let left):
             toServer += bytes.prefix(left)
             phase = .request(left: max(0, left - bytes.count))
-            goesOn()
+            recordProgress()
         case .socket:
             guard meter.takes(bytes) else { return close() }
             toServer += bytes
@@ -165,7 +165,7 @@ final class GateConnection {
             let rest = received[end...]
             toServer = bytes[...]
             if head.isUpgrade {
-                // A client that does not wait for the answer is rare, and its messages are few.
+                // Clients rarely send messages before the server's answer. Keep the few bytes that arrived.
                 received = Array(rest)
                 phase = .upgrade
             } else {
@@ -174,7 +174,7 @@ final class GateConnection {
                 phase = .request(left: max(0, head.bodyLength - rest.count))
                 if head.waitsForPermission { toClient += Array("HTTP/1.1 100 Continue\r\n\r\n".utf8) }
             }
-            goesOn()
+            recordProgress()
         } catch {
             refuse(error)
         }
@@ -183,10 +183,10 @@ final class GateConnection {
     private func clientEnded() {
         switch phase {
         case .socket:
-            // The server still sends what it has.
+            // The server may still send the rest of its data.
             shutdown(server, Int32(SHUT_WR))
             phase = .request(left: 0)
-            goesOn()
+            recordProgress()
         case .head, .request, .upgrade, .ending: close()
         }
     }
@@ -212,7 +212,7 @@ final class GateConnection {
         guard !bytes.isEmpty else { return end() }
         toClient = bytes[...]
         guard case .upgrade = phase else {
-            if case .request = phase { goesOn() }
+            if case .request = phase { recordProgress() }
             return
         }
         if bytes.starts(with: Array("HTTP/1.1 101 ".utf8)) {
@@ -238,7 +238,7 @@ final class GateConnection {
     private func write() {
         guard !isClosed else { return }
         if server >= 0, !Self.send(&toServer, to: server) {
-            // The web server may have answered before it had everything.
+            // The web server may answer and close before it has read the whole request.
             toServer = []
             if case .request = phase { phase = .request(left: 0) }
         }
@@ -250,8 +250,8 @@ final class GateConnection {
         }
     }
 
-    /// The request has moved on.
-    private func goesOn() {
+    /// Records progress, and extends the deadline.
+    private func recordProgress() {
         lastProgress = .now
         deadline = lastProgress + Self.requestTime
     }
@@ -260,10 +260,10 @@ final class GateConnection {
         closeServer()
         received = []
         phase = .ending
-        goesOn()
+        recordProgress()
     }
 
-    /// Reads what has come: nothing at the end, and nil when there is nothing yet.
+    /// Reads the available bytes: empty at the end of the stream, nil if nothing is available yet.
     private static func receive(_ descriptor: Int32) -> [UInt8]? {
         var failure: Int32 = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
@@ -274,9 +274,9 @@ final class GateConnection {
         return failure == EAGAIN || failure == EINTR ? nil : bytes
     }
 
-    /// Sends what the other side takes now.
+    /// Sends as many bytes as possible without blocking.
     ///
-    /// - Returns: whether it still takes something.
+    /// - Returns: false if the connection is broken.
     private static func send(_ bytes: inout ArraySlice<UInt8>, to descriptor: Int32) -> Bool {
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import SimulatorModel
 
-/// Follows the frames of a WebSocket (RFC 6455, 5.2), so that the bytes of a message are bounded however it is divided: the web
-/// server puts all of its frames together first.
+/// Limits the size of WebSocket messages by following their frames (RFC 6455, 5.2). Counts the whole message, because
+/// the web server joins all frames of a message in memory.
 struct MessageMeter {
-    /// The beginning of a frame that has come so far: two bytes, the length, and the mask.
+    /// The received part of a frame's header: two bytes, the length, and the mask.
     private var head: [UInt8] = []
-    /// The bytes of the frame that are still to come.
-    private var left = 0
-    /// The bytes of the message so far, with the beginnings of its frames.
-    private var message = 0
+    /// The bytes of the frame's payload still to receive.
+    private var remainingPayload = 0
+    /// The bytes of the message so far, including frame headers.
+    private var messageSize = 0
 
-    /// Takes what has come.
+    /// Counts received bytes.
     ///
-    /// - Returns: false when a message is too long.
+    /// - Returns: false if a message is too long.
     mutating func takes(_ bytes: [UInt8]) -> Bool {
         var index = 0
         while index < bytes.count {
-            if left > 0 {
-                let count = min(left, bytes.count - index)
-                left -= count
+            if remainingPayload > 0 {
+                let count = min(remainingPayload, bytes.count - index)
+                remainingPayload -= count
                 index += count
                 continue
             }
@@ -34,11 +34,11 @@ struct MessageMeter {
                 return false
             }
             let kind = head[0] & 0x0F
-            // A frame of another kind than the continuation begins a message. Pings may come within one, and are short.
-            if kind == 1 || kind == 2 { message = 0 }
-            message += head.count + size
-            guard message <= Limits.pageMessage, kind < 8 || size <= 125 else { return false }
-            left = size
+            // Text and binary frames begin a message. Control frames, such as pings, may occur within it.
+            if kind == 1 || kind == 2 { messageSize = 0 }
+            messageSize += head.count + size
+            guard messageSize <= Limits.pageMessage, kind < 8 || size <= 125 else { return false }
+            remainingPayload = size
             head = []
         }
         return true

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The files of the page.
+/// Finds the files of the page.
 struct PageFiles: Sendable {
-    /// A file for a browser.
+    /// A file to send to a browser.
     struct File: Sendable {
         var type: String
         var bytes: Data
     }
 
-    /// The largest file that is served.
+    /// The maximum size of a file, in bytes.
     static let maximumSize = 8 << 20
 
     private let folder: String
 
-    /// - Parameter folder: the folder of the page.
+    /// - Parameter folder: the folder of the page's files.
     init(folder: String) {
         self.folder = folder
     }
 
-    /// The folder in the package's own bundle.
+    /// The files in the package's own bundle.
     static var bundled: PageFiles {
         PageFiles(folder: Bundle.module.bundlePath + "/Page")
     }
 
-    /// The file at a path of an address; nil when there is none. A path can't leave the folder: its parts have letters, digits,
-    /// hyphens, underscores and periods, and don't begin with a period.
+    /// The file at a URL path; nil if there is none. Path components contain only letters, digits, hyphens, underscores
+    /// and periods, and don't begin with a period, so a path can't leave the folder.
     func file(_ path: String) -> File? {
         guard path.hasPrefix("/"), path.utf8.count <= 200 else { return nil }
         let relative = path == "/" ? "index.html" : String(path.dropFirst())

@@ -4,17 +4,17 @@ import Glibc
 import LinuxSupport
 import SimulatorModel
 
-/// Listens for browsers on 127.0.0.1, in front of the web server.
+/// Listens for browsers on 127.0.0.1, and forwards their requests to the web server.
 ///
-/// The web server reads lines without a limit. So only bounded requests reach it, over a socket in the private folder, one on
-/// each connection. A thread of its own does this and never waits for one client, so that nothing a client sends stops the others.
+/// The web server reads lines of any length, so the gate forwards only bounded requests, one per connection, over a
+/// socket in the private folder. Its thread never blocks on one client, so that no client can stop the others.
 final class PageGate: Sendable {
-    /// The most connections.
+    /// The maximum number of connections.
     static let maximumConnections = 256
-    /// How long answers have at the end.
+    /// How long pending answers may take when the gate stops.
     private static let patience = Duration.seconds(1)
 
-    /// The port.
+    /// The port it listens on.
     let port: UInt16
     private let listener: Int32
     private let target: String
@@ -22,10 +22,10 @@ final class PageGate: Sendable {
     private let ends: AsyncStream<Void>
     private let hasEnded: AsyncStream<Void>.Continuation
 
-    /// Takes a port. Clients wait until ``start(_:)``.
+    /// Begins to listen. Connections are served after ``start(_:)``.
     ///
     /// - Parameters:
-    ///   - port: the port; 0 for any free one.
+    ///   - port: the port; 0 for any free port.
     ///   - target: the path of the web server's socket.
     init(port: UInt16, target: String) throws(SimulatorFailure) {
         self.target = target
@@ -60,14 +60,14 @@ final class PageGate: Sendable {
         }
     }
 
-    /// - Parameter guardian: decides which requests are passed on.
+    /// - Parameter guardian: decides which requests are forwarded.
     func start(_ guardian: PageGuard) {
         let thread = Thread { [self] in serve(guardian) }
         thread.name = "page"
         thread.start()
     }
 
-    /// Ends all connections. Answers that are under way are sent before.
+    /// Closes all connections, after sending the pending answers.
     func stop() async {
         var byte: UInt8 = 0
         _ = unsafe write(wakeup.write, &byte, 1)
@@ -107,7 +107,7 @@ final class PageGate: Sendable {
         hasEnded.finish()
     }
 
-    /// The milliseconds until a connection has to be closed; -1 without one.
+    /// The milliseconds until the next deadline of a connection; -1 if there is none.
     private static func timeout(_ connections: [GateConnection], _ end: ContinuousClock.Instant?) -> Int32 {
         guard let next = (connections.compactMap(\.deadline) + [end].compactMap(\.self)).min() else { return -1 }
         let (seconds, attoseconds) = (next - .now).components
@@ -117,11 +117,11 @@ final class PageGate: Sendable {
     private func accept(_ connections: inout [GateConnection], _ guardian: PageGuard) {
         for _ in 0..<Self.maximumConnections {
             guard let descriptor = PrivateSocket.accept(listener) else {
-                // Without a free descriptor the client goes on waiting, and the listening socket goes on reporting it.
+                // Out of descriptors: the client stays in the queue and `poll` returns at once, so wait a little.
                 if errno == EMFILE || errno == ENFILE { usleep(20_000) }
                 return
             }
-            // Small messages are sent at once, rather than when the browser has acknowledged the one before: up to 40 ms later.
+            // Disable Nagle's algorithm, which could delay small messages by up to 40 ms.
             var isOn: Int32 = 1
             _ = unsafe setsockopt(
                 descriptor,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import SimulatorModel
 
-/// Decides which requests of browsers are answered, so that no other site and no other user reaches the simulator.
+/// Decides which browser requests are answered, so that other sites and other users can't access the simulator.
 ///
-/// An address has a token, which works once: the page gives it back, and gets the cookie of the session.
+/// An address contains a token that works once: the page exchanges it for the session cookie.
 public final class PageGuard: Sendable {
     /// Why a request is refused.
     public enum Refusal: Error, Sendable, Hashable {
@@ -21,7 +21,7 @@ public final class PageGuard: Sendable {
         }
     }
 
-    /// The most tokens that wait to be used. The oldest one is forgotten first.
+    /// The maximum number of unused tokens. Beyond it, the oldest token becomes invalid.
     static let maximumTokens = 16
 
     private let port: UInt16
@@ -35,7 +35,7 @@ public final class PageGuard: Sendable {
 
     // MARK: The session
 
-    /// Makes an address for a browser. Its token is in the fragment, which browsers send to nobody.
+    /// Creates an address for a browser. The token is in the fragment, which browsers do not send to servers.
     public func makeAddress() -> String {
         let token = Self.random()
         tokens.withLock { tokens in
@@ -45,7 +45,7 @@ public final class PageGuard: Sendable {
         return "http://127.0.0.1:\(port)/#token=\(token)"
     }
 
-    /// Uses up a token.
+    /// Accepts a token, and makes it invalid.
     public func take(token given: String?) throws(Refusal) {
         let isKnown = tokens.withLock { tokens in
             guard let given, let index = tokens.firstIndex(where: { Self.isEqual($0, given) }) else { return false }
@@ -55,36 +55,36 @@ public final class PageGuard: Sendable {
         guard isKnown else { throw .token }
     }
 
-    /// The cookie of the session, as `Set-Cookie` has it. Cookies don't depend on the port, so its name does.
+    /// The session cookie, as a `Set-Cookie` value. All ports share cookies, so its name contains the port.
     public var cookie: String { "\(cookieName)=\(session); Path=/; HttpOnly; SameSite=Strict" }
 
     private var cookieName: String { "nfc-simulator-\(port)" }
 
-    /// Whether a request is in the session.
+    /// Whether the cookies of a request prove that it belongs to the session.
     ///
-    /// - Parameter cookies: its `Cookie`; nil when it has none.
+    /// - Parameter cookies: the request's `Cookie` header; nil if missing.
     public func knows(cookies: String?) -> Bool {
         (cookies ?? "").split(separator: ";").contains {
             Self.isEqual("\(cookieName)=\(session)", $0.drop { $0 == " " })
         }
     }
 
-    // MARK: Where a request comes from
+    // MARK: Origin of a request
 
     private var hosts: [String] { ["127.0.0.1:\(port)", "localhost:\(port)"] }
 
-    /// Checks where a request comes from.
+    /// Checks the host and the origin of a request.
     ///
     /// - Parameters:
-    ///   - host: its `Host`.
-    ///   - origin: its `Origin`; nil when it has none.
+    ///   - host: the `Host` header.
+    ///   - origin: the `Origin` header; nil if missing.
     public func check(host: String?, origin: String?) throws(Refusal) {
         guard let host = host?.lowercased(), hosts.contains(host) else { throw .host }
         guard let origin else { return }
         guard origin.lowercased() == "http://\(host)" else { throw .origin }
     }
 
-    /// The headers of every answer.
+    /// The security headers of every answer.
     public static let headers: [(name: String, value: String)] = [
         (
             "Content-Security-Policy",
@@ -101,7 +101,7 @@ public final class PageGuard: Sendable {
 
     // MARK: Secrets
 
-    /// 128 random bits, safe in an address.
+    /// 128 random bits, as characters allowed in a URL.
     private static func random() -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
         var generator = SystemRandomNumberGenerator()
@@ -113,7 +113,7 @@ public final class PageGuard: Sendable {
         return String(decoding: characters, as: UTF8.self)
     }
 
-    /// Compares in a time that does not depend on where the texts differ.
+    /// Compares in constant time, so that the duration does not reveal where the texts differ.
     private static func isEqual(_ secret: String, _ given: some StringProtocol) -> Bool {
         guard given.utf8.count == secret.utf8.count else { return false }
         return zip(secret.utf8, given.utf8).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0

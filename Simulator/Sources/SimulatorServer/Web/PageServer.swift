@@ -5,19 +5,19 @@ import Foundation
 import Glibc
 import SimulatorModel
 
-/// Who sends a request, as a header says that the gate writes.
+/// The sender of a request. The gate reports it in a header.
 enum PageAccess: String {
-    /// A page in the session. A request without the header gets the files of the page alone.
+    /// A page in the session. A request without the header may only load the page's files.
     case page
-    /// A program of the same user, in the private folder rather than at the gate. It may start programs.
+    /// A program of the same user, connected directly to the socket in the private folder. It may start programs.
     case local
 
     static let header = "X-Simulator-Access"
 }
 
-/// Serves the page, its WebSocket and files, to the gate in front of it, and actions to programs of the same user.
+/// The web server behind the gate: serves the page, its WebSocket and files, and performs actions for local programs.
 ///
-/// Its socket is in the private folder. The gate has checked what comes from browsers.
+/// Its socket is in the private folder. Requests from browsers were already checked by the gate.
 final class PageServer: Sendable {
     private let simulator: Simulator
     private let windows: Windows
@@ -27,7 +27,7 @@ final class PageServer: Sendable {
     private let path: String
     private let guardian: PageGuard
 
-    /// - Parameter path: the path of the socket on which the gate reaches the server.
+    /// - Parameter path: the path of the server's socket.
     init(
         _ simulator: Simulator,
         windows: Windows,
@@ -51,7 +51,7 @@ final class PageServer: Sendable {
         server = HTTPServer(config: configuration)
     }
 
-    /// Serves until the task is cancelled.
+    /// Runs the server until the task is cancelled.
     func run() async throws {
         await server.appendRoute("*") { [weak self] request in
             guard let self else { return HTTPResponse(statusCode: .serviceUnavailable) }
@@ -73,7 +73,7 @@ final class PageServer: Sendable {
         let sender = request.headers[HTTPHeader(PageAccess.header)]
         guard isData else {
             var response = page(request, path)
-            // What another program has left in the browser for this port. Cookies stay: they are those of all ports.
+            // Clear what another program on this port left in the browser. Keep cookies: all ports share them.
             if path == "/", sender == nil { response.headers[HTTPHeader("Clear-Site-Data")] = #""cache", "storage""# }
             return response
         }
@@ -115,7 +115,7 @@ final class PageServer: Sendable {
         return data
     }
 
-    /// Does one action, for commands and tests without a WebSocket.
+    /// Performs one action, for commands and tests without a WebSocket.
     private func perform(_ request: HTTPRequest, _ access: PageAccess) async -> HTTPResponse {
         do throws(SimulatorFailure) {
             let body = try await body(request, limit: Limits.action)
@@ -133,15 +133,15 @@ final class PageServer: Sendable {
         }
     }
 
-    /// Refuses an action that runs a command. A page starts the programs that are on the phone, by their id.
+    /// Refuses an action that contains a command. A page may only start apps on the phone, by their id.
     static func checkPage(_ action: JSON) throws(SimulatorFailure) {
         guard action["do"] == "start_app", action["command"] != nil else { return }
         throw SimulatorFailure("not-from-a-page", "A page starts no commands. Use: nfc simulator start COMMAND")
     }
 
-    /// Waits until what an action has changed is written.
+    /// Waits until the changes of an action are saved.
     ///
-    /// - Returns: its result, with `unsaved` where something could not be written.
+    /// - Returns: the action's result, with `unsaved` if saving failed.
     private func saved(_ result: JSON) async -> JSON {
         await windows.flush()
         await drawer.settle()
@@ -193,7 +193,7 @@ final class PageServer: Sendable {
         var response = HTTPResponse(statusCode: status, body: body)
         response.headers[.contentType] = type
         response.headers[HTTPHeader("Cache-Control")] = "no-store"
-        // The gate passes on one request of a connection.
+        // The gate forwards only one request per connection.
         response.headers[.connection] = "close"
         return secured(response)
     }

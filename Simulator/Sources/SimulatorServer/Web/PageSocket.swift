@@ -2,9 +2,9 @@
 import FlyingFox
 import SimulatorModel
 
-/// A window's WebSocket: one JSON object a message, both ways.
+/// A window's WebSocket. Each message in either direction is one JSON object.
 struct PageSocket: WSMessageHandler {
-    /// The messages that wait for a window. One that takes fewer is closed, and opens its socket again.
+    /// The maximum number of unsent messages. A window that falls behind further is disconnected, and reconnects.
     private static let maximumWaiting = 1024
 
     private let simulator: Simulator

@@ -2,13 +2,13 @@
 import Foundation
 import SimulatorModel
 
-/// The first line and the headers of a request, bounded and checked before the web server reads them.
+/// The request line and the headers of a request. Limits and checks them before the web server reads them.
 struct RequestHead {
     /// Why a request is refused.
     struct Refusal: Error {
         var status: String
         var message: String
-        /// The code in a JSON answer; nil for a text.
+        /// The code in a JSON answer; nil for a plain text answer.
         var code: String?
 
         static let malformed = Refusal(status: "400 Bad Request", message: "This is no request of HTTP.")
@@ -38,52 +38,52 @@ struct RequestHead {
         )
     }
 
-    /// The most bytes of a line, and of the first line with all headers.
+    /// The maximum size of a line, and of the whole head, in bytes.
     static let maximumLine = 16 << 10
     static let maximumSize = 32 << 10
-    /// The most bytes of an address in the session, of one without it, and of a header that is passed on. The web server takes
-    /// a time for a line that grows with the square of its length.
+    /// The maximum size of a URL in the session, of a URL outside it, and of a forwarded header, in bytes. The web
+    /// server's time for a line is quadratic in the line's length.
     private static let maximumAddress = 2 << 10
     private static let maximumOpenAddress = 300
     private static let maximumHeader = 512
-    /// The headers that the web server needs.
+    /// The headers that are forwarded because the web server needs them.
     private static let passedOn: Set = [
         "host", "origin", "content-length", "content-type", "upgrade", "sec-websocket-key", "sec-websocket-version",
         "sec-websocket-protocol", "sec-websocket-extensions",
     ]
 
-    /// Whether the request asks for the WebSocket.
+    /// Whether the request asks for a WebSocket.
     let isUpgrade: Bool
-    /// Whether the client waits for permission to send the body.
+    /// Whether the client waits for `100 Continue` before it sends the body.
     let waitsForPermission: Bool
-    /// The bytes of the body.
+    /// The length of the body in bytes.
     let bodyLength: Int
-    /// Whether the page asks to be let into the session.
+    /// Whether the page asks to enter the session.
     let isEntry: Bool
-    /// Whether the request is only answered in the session.
+    /// Whether the request is answered only within the session.
     private let needsSession: Bool
-    /// Where the request comes from.
+    /// The headers and the token that identify the sender.
     private let host: String?
     private let origin: String?
     private let site: String?
     private let cookies: String?
     private let token: String?
-    /// The lines for the web server. Except for a WebSocket they ask for the end of the connection after the answer.
+    /// The lines for the web server. Except for a WebSocket, they ask it to close the connection afterwards.
     private let lines: [String]
 
-    /// How far the search for the end of a head is.
+    /// The state of the search for the end of the head.
     struct Search {
-        /// Where the last line begins.
+        /// The index at which the current line begins.
         var line = 0
-        /// The bytes that were looked at.
+        /// The number of bytes searched so far.
         var count = 0
     }
 
-    /// Returns where the head ends, as the index after its empty line; nil while it is not complete.
+    /// Returns the end of the head, as the index after its empty line; nil if the head is not complete.
     ///
     /// - Parameters:
-    ///   - received: what has come so far.
-    ///   - search: where the search goes on.
+    ///   - received: the bytes received so far.
+    ///   - search: the state of the search. Continues where the last call stopped.
     static func end(of received: [UInt8], _ search: inout Search) throws(Refusal) -> Int? {
         while let newline = received[search.count...].firstIndex(of: 0x0A) {
             let line = search.line
@@ -97,7 +97,7 @@ struct RequestHead {
         return nil
     }
 
-    /// Reads a complete head.
+    /// Parses a complete head.
     init(_ head: ArraySlice<UInt8>) throws(Refusal) {
         guard let text = String(validating: head, as: UTF8.self) else { throw .malformed }
         var lines = text.utf8.split(separator: 0x0A).map { line in
@@ -109,7 +109,7 @@ struct RequestHead {
         guard words.count == 3, words.allSatisfy({ !$0.isEmpty }), ["HTTP/1.1", "HTTP/1.0"].contains(words[2]) else {
             throw .malformed
         }
-        var kept = [first]
+        var forwarded = [first]
         var values: [String: String] = [:]
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else { throw .malformed }
@@ -119,7 +119,7 @@ struct RequestHead {
             values[name] = line[line.index(after: colon)...].trimmingSpaces
             guard Self.passedOn.contains(name) else { continue }
             guard line.utf8.count <= Self.maximumHeader else { throw .tooLong }
-            kept.append(line)
+            forwarded.append(line)
         }
         guard words[1].utf8.count <= Self.maximumAddress, words[0].utf8.count <= 20 else { throw .notFound }
         guard values["transfer-encoding"] == nil else { throw .noLength }
@@ -136,16 +136,16 @@ struct RequestHead {
         token = values["x-token"]
         isUpgrade =
             values["upgrade"]?.lowercased() == "websocket" && words[0] == "GET" && length == 0 && path == "/socket"
-        // A body too, so that nobody else can send one slowly.
+        // A body requires the session too, so that no other sender can occupy the server with a slow body.
         needsSession = length > 0 || isUpgrade || words[1].utf8.count > Self.maximumOpenAddress
         waitsForPermission = values["expect"]?.lowercased() == "100-continue"
-        kept.append(isUpgrade ? "Connection: Upgrade" : "Connection: close")
-        self.lines = kept
+        forwarded.append(isUpgrade ? "Connection: Upgrade" : "Connection: close")
+        self.lines = forwarded
     }
 
-    /// Checks where the request comes from.
+    /// Checks where the request comes from, and whether it must be in the session.
     ///
-    /// - Returns: the head for the web server, which says whether the request is in the session.
+    /// - Returns: the head for the web server. A header marks requests in the session.
     func checked(by guardian: PageGuard) throws(Refusal) -> [UInt8] {
         do throws(PageGuard.Refusal) {
             try guardian.check(host: host, origin: origin)
@@ -158,7 +158,7 @@ struct RequestHead {
         }
     }
 
-    /// Lets a page with a token into the session. A page without one asks whether it is in it.
+    /// Lets a page with a valid token into the session. For a page without a token, checks whether it already is in it.
     func enter(_ guardian: PageGuard) throws(Refusal) {
         do throws(PageGuard.Refusal) {
             try guardian.check(host: host, origin: origin)
@@ -173,10 +173,10 @@ struct RequestHead {
         }
     }
 
-    /// Whether no other site asks. Browsers send cookies to all ports of a host, so they are not enough to know it.
+    /// Whether the page's own site sent the request. All ports of a host share cookies, so they don't prove it.
     private var isOwnSite: Bool { site == nil || site == "same-origin" || site == "none" }
 
-    /// Whether a line has no control characters, so that the web server sees the same lines.
+    /// Whether a line has no control characters, so that the web server splits the head into the same lines.
     private static func isPlain(_ line: String) -> Bool {
         line.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import SimulatorModel
 
-/// The open windows: all of them get the same changes, at most every 16 ms.
+/// The open windows. All of them receive the same changes, at most every 16 ms.
 actor Windows {
-    /// The most windows.
+    /// The maximum number of windows.
     static let maximumCount = 64
-    /// How often changes are sent.
+    /// The minimum time between two updates.
     static let interval = Duration.milliseconds(16)
-    /// The rows in one message, and how far a window may be behind before rows are left out. A page asks for those.
+    /// The rows per message, and the pending rows beyond which older ones are skipped. Pages can request those.
     static let rowsInMessage = 500
     static let maximumBacklog = 4000
 
-    /// Sends a text to a window. Returns false when the window takes no more.
+    /// Sends a text to a window. Returns false if the window's queue is full.
     typealias Send = @Sendable (String) -> Bool
 
     private let simulator: Simulator
@@ -23,7 +23,7 @@ actor Windows {
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
-    /// - Parameter storeFiles: stores what has changed in the drawer.
+    /// - Parameter storeFiles: saves changed files of the drawer.
     init(_ simulator: Simulator, storeFiles: @escaping @Sendable ([Changes.FileChange]) -> Void) {
         self.simulator = simulator
         self.storeFiles = storeFiles
@@ -31,7 +31,7 @@ actor Windows {
         simulator.onChange { [signal] in signal.yield() }
     }
 
-    /// Sends changes until the task is cancelled. Without changes it does nothing.
+    /// Sends changes until the task is cancelled. Sleeps while there are none.
     func run() async {
         for await _ in signals {
             flush()
@@ -42,9 +42,9 @@ actor Windows {
 
     nonisolated func stop() { signal.finish() }
 
-    /// A window was opened: it gets the whole state first.
+    /// Adds a window, and sends it the whole state.
     ///
-    /// - Returns: its number; nil when there are too many.
+    /// - Returns: the window's number; nil if too many windows are open.
     func open(_ send: @escaping Send) -> Int? {
         guard windows.count < Self.maximumCount else { return nil }
         flush()
@@ -61,7 +61,7 @@ actor Windows {
 
     func close(_ window: Int) { windows[window] = nil }
 
-    /// Sends what has changed.
+    /// Sends the changes since the last call to the windows and to `storeFiles`.
     func flush() {
         let changes = simulator.takeChanges()
         if !changes.files.isEmpty { storeFiles(changes.files) }

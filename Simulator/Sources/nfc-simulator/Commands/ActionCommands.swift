@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import SimulatorModel
 
-/// The commands that act on the running simulator.
+/// The commands that send an action to the running simulator.
 enum ActionCommands {
     static let all: [any ParsableCommand.Type] = [
         ListCommand.self, TapCommand.self, HoldCommand.self, RemoveCommand.self, LeaveCommand.self, LockCommand.self,
@@ -13,14 +13,14 @@ enum ActionCommands {
     ]
 }
 
-/// What all of them share.
+/// The requirements of a command that sends an action.
 protocol ActionCommand: ParsableCommand {
     var options: JSONOption { get }
-    /// The action to do.
+    /// The action to send.
     func action() throws -> JSON
-    /// Does what is left to do with the result, and returns what is printed of it.
+    /// Handles the result, and returns the part of it to print.
     func finish(_ result: JSON) throws -> JSON
-    /// The result for people; nil for none.
+    /// The result as text for users; nil to print nothing.
     func words(_ result: JSON) throws -> String?
 }
 
@@ -188,7 +188,7 @@ struct ImportCommand: ActionCommand {
         return ["do": "import", "name": .string(name), "base64": .string(data.base64EncodedString())]
     }
 
-    /// Why a file can't be read, as the system says it.
+    /// The system's reason why a file can't be read.
     private static func reason(_ file: String) -> String {
         var status = stat()
         if unsafe stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return "It is a folder" }
@@ -221,7 +221,7 @@ struct ExportCommand: ActionCommand {
 
     func action() -> JSON { ["do": "export_tag", "tag": .string(tag), "format": JSON(format)] }
 
-    /// Writes the file.
+    /// Writes the exported file.
     func finish(_ result: JSON) throws -> JSON {
         guard let data = Data(base64Encoded: result["base64"]?.string ?? "") else {
             throw Output.failure("bad-answer", "The simulator's answer has no file.", json: options.json)

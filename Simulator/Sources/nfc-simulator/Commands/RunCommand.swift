@@ -80,7 +80,7 @@ struct RunCommand: AsyncParsableCommand {
         if json { Output.line(["event": "ended"]) }
     }
 
-    /// Says where the running simulator is: with an address that works once.
+    /// Reports that a simulator is already running, with an address that works once.
     private func report(_ running: SimulatorPlace.Address, _ place: SimulatorPlace) throws {
         let url: String
         do throws(SimulatorFailure) {

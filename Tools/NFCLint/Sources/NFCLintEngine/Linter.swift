@@ -2,21 +2,21 @@
 
 /// Checks a project with rules.
 public struct Linter: Sendable {
-    /// The rule of files that can't be read.
+    /// The rule for files that can't be read.
     public static let brokenFile = "LNT001"
 
     private let rules: [Rule]
     private let configuration: LintConfiguration
 
     /// - Parameters:
-    ///   - rules: the rules.
-    ///   - configuration: what is chosen of them.
+    ///   - rules: all rules.
+    ///   - configuration: settings that disable rules or change severities.
     public init(_ rules: [Rule], configuration: LintConfiguration = LintConfiguration()) {
         self.rules = rules.filter { !configuration.disabled.contains($0.id) }
         self.configuration = configuration
     }
 
-    /// What the rules find, in order of place; the same finding of two targets is there once.
+    /// The findings of all rules, ordered by location. A finding that occurs in several targets is listed once.
     public func check(_ project: Project) -> [Finding] {
         let rules = rules
         let lists = Parallel.map(project.units) { unit in
@@ -32,9 +32,9 @@ public struct Linter: Sendable {
         for finding in (lists.joined() + broken(project)).sorted(by: Self.isBefore)
         where seen.insert(Key(finding)).inserted {
             let path = finding.place.path
-            let known = suppressions[path] ?? Suppressions(project.files.bytes(path) ?? [])
-            suppressions[path] = known
-            guard !known.covers(finding) else { continue }
+            let fileSuppressions = suppressions[path] ?? Suppressions(project.files.bytes(path) ?? [])
+            suppressions[path] = fileSuppressions
+            guard !fileSuppressions.covers(finding) else { continue }
             var finding = finding
             finding.severity = configuration.severities[finding.id] ?? finding.severity
             result.append(finding)
@@ -48,7 +48,7 @@ public struct Linter: Sendable {
         return project.problems.map { problem in
             Finding(
                 id: rule.id,
-                // A file that was read only in part is less important than one that fails the check.
+                // A file that was read in part is less serious than one that could not be checked.
                 severity: problem.isWhole ? .error : rule.severity,
                 place: problem.place,
                 message: problem.reason,

@@ -3,10 +3,10 @@ public import NFCLintEngine
 
 /// All rules.
 public enum Rules {
-    /// The rules in order of their ids.
+    /// All rules, in the order of their ids.
     public static let all: [Rule] = associations + configuration + domains + files + source + tags + texts
 
-    /// Those of Info.plist and entitlements.
+    /// The rules about Info.plist and entitlements.
     static let configuration: [Rule] = [
         .missingUsageDescription, .emptyUsageDescription, .vagueUsageDescription, .missingReaderEntitlement,
         .ndefFormat, .missingTagFormat, .missingNDEFFormat, .unknownFormat, .formatAvailability, .formatsInInfoPlist,
@@ -15,7 +15,7 @@ public enum Rules {
         .unusedEntitlements, .longAIDList, .missingCardEntitlement, .invalidCardPrefix, .cardAvailability,
     ]
 
-    /// Those of sources.
+    /// The rules about source code.
     static let source: [Rule] = [
         .uncheckedAvailability, .shortLivedDelegate, .keptSession, .cancellationAsError, .uncheckedStatus,
         .uncheckedCapacity, .overlappingSessions, .restartedSession, .missingConfiguration, .unlistedAID,
@@ -26,13 +26,13 @@ public enum Rules {
         .forcedTagSession, .misplacedLinkHandler, .mainActorDelegate,
     ]
 
-    /// The rules about texts for people.
+    /// The rules about texts for users.
     static let texts: [Rule] = [
         .technologyWord, .askToTouch, .incompleteSentence, .titleCase, .missingPunctuation, .longText, .unnamedObject,
         .unchangedText, .rawErrorText, .missingText,
     ]
 
-    /// Those of association files.
+    /// The rules about association files.
     static let associations: [Rule] = [
         .associationNotAnObject, .associationTooLarge, .associationPartMissing, .associationEntryApps,
         .associationAppIdentifier, .componentsBesidePaths, .appsNotEmpty, .queryValueNotAString, .undefinedVariable,
@@ -40,21 +40,21 @@ public enum Rules {
         .malformedNot, .tagLinkNotMatched, .associationFileName,
     ]
 
-    /// Those of associated domains.
+    /// The rules about associated domains.
     static let domains: [Rule] = [
         .missingDomains, .missingAppLinks, .unknownDomainService, .domainWithMore, .misplacedWildcard,
         .wildcardWithoutDomain, .developerModeDomain, .unknownDomainMode, .tooManyDomains, .missingTagDomain,
     ]
 
-    /// That of files that can't be read.
+    /// The rule about files that can't be read.
     static let files: [Rule] = [.unreadableFile]
 
-    /// The rules about contents of tags.
+    /// The rules about the contents of tags.
     static let tags: [Rule] = [
         .missingURIRecord, .linkNotFirst, .malformedURIRecord, .customScheme, .nothingForBackground,
         .missingCountryCode, .linkNotHTTPS,
     ]
 
-    /// The rule of an id, in any case; nil when there is none.
+    /// The rule with an id, ignoring case; nil if there is none.
     public static func rule(_ id: String) -> Rule? { all.first { $0.id == id.uppercased() } }
 }

@@ -4,9 +4,9 @@ import Foundation
 import NFCLintEngine
 import NFCLintRules
 
-/// What a project chooses for itself: `.nfclint.yml`, and the baseline that it names.
+/// The settings of a project: `.nfclint.yml`, and the baseline that it names.
 struct Choices {
-    /// What no baseline comes near.
+    /// The maximum size of a baseline, in bytes. Real baselines are far smaller.
     static let largestBaseline = 64 << 20
 
     let isFolder: Bool
@@ -14,11 +14,11 @@ struct Choices {
     private let folder: URL
 
     /// - Parameters:
-    ///   - path: the project's folder, or a file.
-    ///   - named: another file of configuration; nil for that in the folder or in the current one.
+    ///   - path: the project's folder, or a single file.
+    ///   - named: another configuration file; nil for `.nfclint.yml` in the project's folder or in the current folder.
     init(path: String, named: String?) throws {
         let url = URL(fileURLWithPath: path)
-        // A link counts as its target.
+        // Follow a link to find out whether the target is a folder.
         isFolder = (try? url.resolvingSymlinksInPath().resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true
         folder = isFolder ? url : url.deletingLastPathComponent()
         let candidates = [folder.appendingPathComponent(".nfclint.yml"), URL(fileURLWithPath: ".nfclint.yml")]
@@ -38,7 +38,7 @@ struct Choices {
         }
     }
 
-    /// The baseline that the configuration names, as a path.
+    /// The path of the baseline that the configuration names.
     var baseline: String? { configuration.baseline.map { folder.appendingPathComponent($0).path } }
 
     func read(baseline path: String) throws -> Baseline {

@@ -2,16 +2,16 @@
 import Foundation
 import NFCLintEngine
 
-/// Where the command writes to.
+/// Writes to standard output and standard error.
 enum Console {
-    /// Whether the output is a terminal that shows colours.
+    /// Whether standard output is a terminal with colours.
     static var hasColour: Bool {
         isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
     }
 
-    /// Writes to the output.
+    /// Writes to standard output.
     ///
-    /// - Throws: when not all of the text can be written. A check with a lost result must not look successful.
+    /// - Throws: ``Failure`` if the text can't be written completely, so that a check with a lost result fails.
     static func print(_ text: String) throws {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
@@ -20,9 +20,9 @@ enum Console {
         }
     }
 
-    /// Writes a line to the standard error.
+    /// Writes a line to standard error.
     static func note(_ line: String) {
-        // There is nowhere left to report to.
+        // Ignore failures, because there is nowhere left to report them.
         try? FileHandle.standardError.write(contentsOf: Data((line.visible + "\n").utf8))
     }
 }

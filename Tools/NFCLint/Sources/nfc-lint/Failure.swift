@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Something that can't be read or written.
+/// A failure to read or write a file.
 struct Failure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 
-    /// Why writing failed, as text to append to a sentence; empty when the reason is not known.
+    /// Why writing failed, as text to append to a sentence; empty if the reason is unknown.
     static func reason(_ error: any Error) -> String {
         switch (error as? CocoaError)?.code {
         case .fileWriteNoPermission: ": it may not be written"

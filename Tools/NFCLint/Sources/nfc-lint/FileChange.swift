@@ -3,15 +3,15 @@ import ArgumentParser
 import Foundation
 import NFCLintEngine
 
-/// Writes files that are mended, and baselines.
+/// Writes fixed files and baselines.
 enum FileChange {
-    /// Whether a file is in a folder, wherever links lead.
+    /// Whether a file is inside a folder, after resolving links.
     static func isInside(_ folder: URL, _ file: URL) -> Bool {
         let root = folder.resolvingSymlinksInPath().path
         return file.resolvingSymlinksInPath().path.hasPrefix(root.hasSuffix("/") ? root : root + "/")
     }
 
-    /// Replaces the content of a file in one step, through links, and keeps its mode.
+    /// Replaces the contents of a file atomically. Follows links, and keeps the file's mode.
     static func write(_ bytes: [UInt8], to url: URL) throws {
         let target = url.resolvingSymlinksInPath()
         do {
@@ -23,7 +23,7 @@ enum FileChange {
         }
     }
 
-    /// Writes a baseline to a new file, or replaces another baseline. No other file is replaced.
+    /// Writes a baseline to a new file or over an existing baseline. Never overwrites any other file.
     static func write(baseline text: String, to url: URL) throws {
         let bytes = Array(text.utf8)
         let target = url.resolvingSymlinksInPath()

@@ -6,7 +6,7 @@ import NFCLintRules
 /// The result of checking one path of the command.
 struct FolderCheck {
     var report: Report
-    /// The folder that the findings are in.
+    /// The folder that contains the findings.
     let folder: URL
     private let choices: Choices
 
@@ -31,10 +31,10 @@ struct FolderCheck {
         )
     }
 
-    /// Checks each path. A folder inside another one is checked with that one, if it belongs to its files.
+    /// Checks each path. Skips a path that was already checked as part of an outer folder.
     static func all(of paths: [String], _ command: NFCLintCommand) throws -> [FolderCheck] {
         var checks: [(path: String, check: FolderCheck)] = []
-        // Outer folders come first.
+        // Check outer folders first.
         let named = (paths.isEmpty ? ["."] : paths).map {
             (path: $0, real: URL(fileURLWithPath: $0).resolvingSymlinksInPath().path)
         }
@@ -50,19 +50,19 @@ struct FolderCheck {
         return zip(positions, checks.map(\.check)).sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    /// Whether a folder, or a source, was checked with this one.
+    /// Whether a folder or source file was part of this check.
     private func has(_ path: String, in own: String) -> Bool {
         if path == own { return true }
         let prefix = own.hasSuffix("/") ? own : own + "/"
         guard choices.isFolder, path.hasPrefix(prefix) else { return false }
         let inner = path.dropFirst(prefix.count)
-        // The content of a tag is checked only if it is given.
+        // A tag's content is checked only if the user names the file.
         return report.project.files.paths.contains {
             $0.hasPrefix(inner + "/") || $0 == inner && inner.hasSuffix(".swift")
         }
     }
 
-    /// The reports without the findings of baselines.
+    /// The reports without the findings in the baselines.
     static func newReports(_ checks: [FolderCheck], baseline: String?) throws -> [Report] {
         var known: [String: Baseline] = [:]
         return try checks.map { check in

@@ -4,7 +4,7 @@ import Foundation
 import NFCLintEngine
 import NFCLintRules
 
-/// `nfc-lint`, which `nfc lint` starts.
+/// The `nfc-lint` program, which `nfc lint` starts.
 @main
 struct NFCLintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -75,7 +75,7 @@ struct NFCLintCommand: ParsableCommand {
         }
     }
 
-    /// Wrong usage ends with status 2, and is reported in JSON if that was requested.
+    /// Runs the command. Wrong usage exits with status 2, and is reported as JSON if requested.
     static func main() {
         do {
             var command = try parseAsRoot()
@@ -88,7 +88,7 @@ struct NFCLintCommand: ParsableCommand {
             let isUsage = code == .validationFailure
             let text = message(for: error)
             let answer = Report.failure(isUsage ? "usage" : "unreadable-file", text) + "\n"
-            // If the output itself fails, the error is reported separately.
+            // If writing the JSON fails, report the error as text.
             let isTold = CommandLine.arguments.contains("--json") && (try? Console.print(answer)) != nil
             if !isTold { Console.note("Error: \(text)") }
             Foundation.exit(isUsage ? 2 : 1)
@@ -117,7 +117,7 @@ struct NFCLintCommand: ParsableCommand {
 
     private static func words(_ count: Int) -> String { count == 1 ? "1 finding" : "\(count) findings" }
 
-    /// Applies the safe fixes, or prints the changes with `--dry-run`. Files outside of the project, where links lead, stay.
+    /// Applies the safe fixes, or prints them with `--dry-run`. Skips files outside the project that links point to.
     private func mend(_ reports: [(report: Report, folder: URL)]) throws {
         var count = 0
         for (report, folder) in reports {

@@ -4,7 +4,7 @@ import Foundation
 import NFCLintEngine
 import NFCLintRules
 
-/// How the findings are printed.
+/// The options for printing findings.
 struct OutputOptions: ParsableArguments {
     enum Format: EnumerableFlag {
         case json
@@ -30,7 +30,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Print the review checklist of each app; with --json as JSON.")
     var checklist = false
 
-    /// Whether one JSON object is requested.
+    /// Whether JSON output is requested.
     var json: Bool { format == .json }
 
     func write(_ reports: Reports) throws {
@@ -51,7 +51,7 @@ struct OutputOptions: ParsableArguments {
 
     private func checklists(_ reports: Reports) -> String {
         reports.all.flatMap { report in
-            // What a project left out for itself is still not met.
+            // Include findings that the project suppresses: they still mean that a requirement is not met.
             let findings = Linter(Rules.all).check(report.project)
             return report.project.units.filter { $0.isApp || $0.usesCoreNFC }.map { unit in
                 let list = Checklist(unit, report, findings: findings)

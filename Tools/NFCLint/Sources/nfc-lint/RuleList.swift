@@ -15,7 +15,7 @@ enum RuleList {
     }
 }
 
-/// Writes the pages of the documentation.
+/// Writes the documentation page of each rule.
 enum RulePages {
     static func write(to folder: URL) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

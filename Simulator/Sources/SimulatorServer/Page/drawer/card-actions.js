@@ -7,7 +7,7 @@ import { foreign, visibleText } from '../support/visible.js';
 import { act, store } from '../session.js';
 import { download } from '../support/download.js';
 
-/** What can be done with a tag, apart from holding it near. */
+/** The actions on a tag, except for bringing it near the phone. */
 
 export async function duplicateTag(id) {
     const name = visibleText(store.tag(id)?.name, 60);
@@ -33,7 +33,7 @@ export function renameTag(id) {
     input.select();
 }
 
-/** Asks first: a lock can't be taken back. */
+/** Asks before locking, because a lock is permanent. */
 export function lockTag(id) {
     confirm(id, 'lock', async () => {
         if (await act('lock_tag', { tag: id })) notify(t('card.locked', { name: visibleText(store.tag(id)?.name, 60) }));
@@ -56,7 +56,7 @@ function confirm(id, what, run) {
     });
 }
 
-/** Deletes at once, and offers to undo it. */
+/** Deletes a tag at once, and offers to undo this. */
 export async function deleteTag(id) {
     const name = visibleText(store.tag(id)?.name, 60);
     if (!await act('delete', { tag: id })) return;

@@ -6,7 +6,7 @@ import { openEditMessage } from './edit-message.js';
 import { singleKeys } from '../keys.js';
 
 /**
- * The keys of the drawer: up and down move between cards, right and left between a card and its buttons, Enter taps, H holds.
+ * Handles the keys: up/down move between cards, left/right among a card's buttons, Enter taps, H holds.
  */
 export function handleCardKey(event, list) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
@@ -38,7 +38,7 @@ export function handleCardKey(event, list) {
     if (!isOnRow) return;
     if (event.key === 'Enter') {
         event.preventDefault();
-        // A key that is kept down is one tap.
+        // Holding the key down counts as one tap.
         if (!event.repeat) tap(id);
     } else if (event.key === ' ') {
         event.preventDefault();

@@ -8,10 +8,10 @@ import { showTag } from '../inspector/show.js';
 import { openEditMessage } from './edit-message.js';
 import { deleteTag, duplicateTag, eraseTag, lockTag, renameTag, saveTag } from './card-actions.js';
 
-/** The formats of files, for a server that does not say which of them suit a tag. */
+/** The file formats to offer if the server does not list those that can store the tag. */
 const formats = ['flipper', 'json', 'proxmark-json', 'proxmark-bin', 'proxmark-eml', 'mfd'];
 
-/** Makes the button with the other actions of a card. */
+/** Creates the button for the other actions of a card. */
 export function cardMenu(id) {
     const button = menuButton({
         label: t('card.more'), icon: 'more', className: 'icon-button more', items: () => {
@@ -34,7 +34,7 @@ export function cardMenu(id) {
     return button;
 }
 
-/** Why an action can't be done, or null. */
+/** The reason why an action is not possible; null if it is. */
 function reason(tag, action) {
     const can = tag.can?.[action];
     if (can?.reason) return can.reason;

@@ -16,7 +16,7 @@ const recordIcons = {
     'wifi-wsc': 'wifi', wifi: 'wifi', damaged: 'warn',
 };
 
-/** Makes the card of a tag. */
+/** Creates the card of a tag. */
 export function createCard(tag) {
     const { id } = tag;
     const card = h('div', { class: 'card', role: 'row', tabindex: '-1' },
@@ -37,7 +37,7 @@ export function createCard(tag) {
     return card;
 }
 
-/** Makes a card show its tag. */
+/** Updates a card from its tag. */
 export function updateCard(card, tag) {
     const name = visibleText(tag.name, 60);
     card.dataset.technology = tag.technology;
@@ -68,10 +68,10 @@ function content(tag) {
     ];
 }
 
-/** The first records of the message. */
+/** Shows the first records of the message, or the problem of the tag. */
 function holds(tag) {
     const records = tag.message ?? [];
-    // That a tag holds no messages is a badge, and no problem of it.
+    // A tag that can't hold messages has a badge. This is not shown as a problem.
     if (tag.problem && tag.status !== 'not-ndef') return [h('p', { class: 'card-holds problem' }, icon('warn'), foreign(tag.problem, { limit: 200 }))];
     if (records.length === 0) return tag.status === 'not-ndef' ? [] : [h('p', { class: 'card-holds none', text: t('card.empty') })];
     const lines = records.slice(0, 2).map((record) => h('p', { class: 'card-holds' }, icon(recordIcon(record)), foreign(recordSummary(record), { limit: 140 })));

@@ -8,7 +8,7 @@ import { handleCardKey } from './card-keys.js';
 import { openNewTag } from './new-tag.js';
 import { importButton } from './import.js';
 
-/** Fills the drawer: a card for each tag, in a grid that arrow keys move in. */
+/** Fills the drawer with a grid of cards, one per tag. Arrow keys move between the cards. */
 export function setUpDrawer(section) {
     const search = h('input', { type: 'search', class: 'field', 'aria-label': t('drawer.search'), placeholder: t('drawer.search') });
     const list = h('div', { class: 'cards', role: 'grid', 'aria-label': t('drawer.tags') });
@@ -44,7 +44,7 @@ export function setUpDrawer(section) {
             row.tabIndex = row.dataset.key === active ? 0 : -1;
             row.setAttribute('aria-selected', String(row.dataset.key === store.selectedTag?.id));
         }
-        // A card that was deleted gives its focus to the next one.
+        // If the focused card was deleted, focus the next one.
         if (hadFocus && !list.contains(document.activeElement)) list.querySelector('[role=row][tabindex="0"]')?.focus();
     };
     store.on(['tags', 'selected'], draw);
@@ -58,7 +58,7 @@ export function setUpDrawer(section) {
     });
 }
 
-/** What a search looks at. */
+/** The text of a tag that the search looks at. */
 function words(tag) {
     return [tag.name, tag.product, tag.uid, ...(tag.message ?? []).map((record) => `${record.title} ${record.text}`)].join(' ').toLowerCase();
 }

@@ -10,13 +10,13 @@ import { act, ask, sentence, store } from '../session.js';
 import { makeMessageForm } from './message-form.js';
 import { formOf } from './record-kinds.js';
 
-/** Returns the bytes of a message with one record. */
+/** Encodes a message with one record, and returns its bytes as hexadecimal digits. */
 async function encode(record) {
     const result = await ask('encode', { records: [record] });
     return result.hex ?? result.message_hex;
 }
 
-/** Opens the dialog that changes the message of a tag, record by record or as bytes. */
+/** Opens the dialog for editing a tag's message, as records or as bytes. */
 export async function openEditMessage(id) {
     const tag = store.tag(id);
     if (!tag) return;
@@ -35,7 +35,7 @@ export async function openEditMessage(id) {
         { id: 'records', text: t('edit.records'), panel: perRecord },
         { id: 'bytes', text: t('edit.as-bytes'), panel: raw },
     ]);
-    // A message that can't be decoded has bytes alone.
+    // A message that can't be decoded can only be edited as bytes.
     if (message.problem) tabs.select('bytes');
 
     const save = async () => {

@@ -8,10 +8,10 @@ import { toBase64 } from '../support/download.js';
 import { ask, sentence, store } from '../session.js';
 import { openSavedFile } from '../files.js';
 
-/** A dump of a tag is small. Anything larger is no dump. */
+/** The maximum size of a file, in bytes. Dumps of tags are small. */
 const largest = 8 * 1024 * 1024;
 
-/** Makes the button that asks for dumps of tags. */
+/** Creates the button for importing dumps of tags. */
 export function importButton() {
     const input = h('input', { type: 'file', multiple: true, hidden: true, 'aria-label': t('drawer.import'), tabindex: '-1' });
     input.addEventListener('change', () => {
@@ -22,7 +22,7 @@ export function importButton() {
         icon('upload'), h('span', { text: t('drawer.import') })));
 }
 
-/** Lets a person drop dumps anywhere on the page. */
+/** Lets the user drop dumps anywhere on the page. */
 export function setUpDrop(area) {
     area.append(h('p', {}, icon('upload'), h('span', { text: t('drawer.drop') })));
     let depth = 0;
@@ -55,7 +55,7 @@ export function setUpDrop(area) {
     });
 }
 
-/** Puts dumps into the drawer, one after the other. A file with everything is opened instead. */
+/** Imports dumps into the drawer, one at a time. A saved file of the whole state is opened instead. */
 async function importFiles(files) {
     for (const file of files) {
         const name = visibleText(file.name, 60);

@@ -7,10 +7,10 @@ import { ask } from '../session.js';
 import { fieldsOf, kinds, writeRecord } from './record-kinds.js';
 
 /**
- * Makes a form for the records of a message.
+ * Creates a form for the records of a message.
  *
- * @param {{kind: string, values: object}[]} records what it begins with: a kind and the values of its fields
- * @param {() => number|null} capacity how many bytes fit
+ * @param {{kind: string, values: object}[]} records the initial records: kinds and values of their fields
+ * @param {() => number|null} capacity returns how many bytes fit on the tag; null if unknown
  */
 export function makeMessageForm(records, capacity) {
     const list = h('ol', { class: 'records' });
@@ -30,7 +30,7 @@ export function makeMessageForm(records, capacity) {
         if (takesFocus) entry.focus();
     }
 
-    /** Moves a record, or removes it. */
+    /** Moves or removes a record. */
     function change(entry, move) {
         const index = entries.indexOf(entry);
         entries.splice(index, 1);
@@ -51,14 +51,14 @@ export function makeMessageForm(records, capacity) {
         timer = setTimeout(measure, 250);
     }
 
-    /** Asks the server how long the message is, and what is wrong with it. */
+    /** Asks the server for the length of the message, or for its first error. */
     async function measure() {
         const values = read();
         if (values.length === 0) {
             show(t('form.no-message'), false);
             return;
         }
-        // An address that nobody has typed yet is no mistake.
+        // A link that is still empty is not reported as an error.
         if (values.some((record) => record.kind === 'link' && !record.text)) {
             show('', false);
             return;
@@ -88,7 +88,7 @@ export function makeMessageForm(records, capacity) {
     return { element, read, add, clear: () => { for (const entry of entries.splice(0)) entry.element.remove(); changed(); }, measure: changed, get count() { return entries.length; } };
 }
 
-/** One record: its kind, its fields, and the buttons that move it. */
+/** Creates the form of one record: its kind, its fields, and the buttons for moving it. */
 function makeEntry(form, changed, change) {
     const kindID = newID('kind');
     const select = h('select', { class: 'field', id: kindID }, ...kinds.map((kind) => h('option', { value: kind, text: t(`kind.${kind}`), selected: kind === form.kind })));
@@ -104,7 +104,7 @@ function makeEntry(form, changed, change) {
         fields.replaceChildren(...fieldsOf(select.value).map((field) => makeField(field, values, changed)));
     };
     select.addEventListener('change', () => {
-        // What two kinds have in common stays.
+        // Keep the values of fields that both kinds share.
         values = collect(fields, values);
         draw();
         changed();

@@ -7,12 +7,12 @@ import { foreign, visibleText } from '../support/visible.js';
 import { act, ask, sentence, store } from '../session.js';
 import { makeMessageForm } from './message-form.js';
 
-/** What a new tag can hold. Most have one record; `records` is any number. */
+/** The choices for the contents of a new tag. `records` allows any number of records. */
 const contents = ['link', 'text', 'contact', 'wifi', 'records', 'nothing'];
-/** The machine readable zone of the example in ICAO Doc 9303, part 4. */
+/** The example of a machine readable zone in ICAO Doc 9303, part 4. */
 const exampleZone = 'P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<\nL898902C36UTO7408122F1204159ZE184226B<<<<<10';
 
-/** Opens the dialog for a new tag. */
+/** Opens the dialog for creating a tag. */
 export async function openNewTag() {
     const answer = await act('products');
     if (!answer) return;
@@ -89,7 +89,7 @@ export async function openNewTag() {
     });
 }
 
-/** The products, in groups by type. */
+/** Groups the products by type. */
 function grouped(products) {
     const groups = new Map();
     for (const product of products) {
@@ -102,7 +102,7 @@ function grouped(products) {
         ...items.map((item) => h('option', { value: item.name, text: /emrtd/i.test(item.name) ? t('new.document') : item.name }))));
 }
 
-/** What the tag holds: a row of radio buttons that look like one control. */
+/** Creates the choice of a tag's contents: radio buttons that look like one control. */
 function makeChoice(onChange) {
     const group = newID('holds');
     const element = h('fieldset', { class: 'choice' }, h('legend', { class: 'label', text: t('new.holds') }));

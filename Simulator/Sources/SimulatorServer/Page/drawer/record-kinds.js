@@ -2,7 +2,7 @@
 import { hexBytes } from '../support/format.js';
 import { contactFields, isContact } from '../support/vcard.js';
 
-/** The kinds of records that a person can make, in the order of the list. */
+/** The kinds of records that the user can create, in the order of the list. */
 export const kinds = ['link', 'text', 'contact', 'wifi', 'mime', 'external', 'android-application', 'raw', 'empty'];
 
 const fields = {
@@ -22,12 +22,12 @@ const fields = {
     empty: [],
 };
 
-/** Returns the fields of a kind. */
+/** Returns the form fields of a kind. */
 export function fieldsOf(kind) {
     return fields[kind];
 }
 
-/** Returns the object that the server takes for a record. Fields without a text are left out. */
+/** Returns the JSON object of a record. Empty fields are omitted. */
 export function writeRecord(kind, values) {
     const used = Object.fromEntries(fields[kind].map(({ name }) => [name, values[name] ?? '']).filter(([name, value]) => value !== '' || name === 'text'));
     if (kind !== 'raw') return { kind, ...used };
@@ -36,13 +36,13 @@ export function writeRecord(kind, values) {
 }
 
 /**
- * Returns the kind and the fields that a form begins with.
+ * Returns the initial kind and fields of a form.
  *
- * A record of a tag gets the form of its kind only where that form would write the same bytes. Otherwise it is shown raw, so
- * that nothing is lost when it is saved.
+ * A record gets the form of its kind only if the form would write the same bytes. Otherwise it is shown raw, so that
+ * saving loses nothing.
  *
- * @param {object} record as the server describes it
- * @param {(record: object) => Promise<string>} encode returns the bytes of a message with one record
+ * @param {object} record the server's description of the record
+ * @param {(record: object) => Promise<string>} encode encodes a message with one record as hexadecimal digits
  */
 export async function formOf(record, encode) {
     const raw = { kind: 'raw', values: { ...record, tnf: String(record.tnf) } };
@@ -73,7 +73,7 @@ function candidate(record) {
     }
 }
 
-/** Returns the text of some bytes; null where they are none. */
+/** Decodes bytes as UTF-8; null if they are not valid. */
 function utf8(hex) {
     try {
         return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(hexBytes(hex)));

@@ -2,8 +2,8 @@
 import { svg } from '../support/icons.js';
 
 /**
- * Returns a small drawing of a tag: a round sticker, a card, a label, or a booklet, with its antenna. The color of its
- * technology comes from the style sheet.
+ * Returns a small drawing of a tag: a round sticker, a card, a label or a booklet, with an antenna. The style sheet
+ * sets the color for the technology.
  */
 export function tagArt(tag) {
     const shape = shapeOf(tag);

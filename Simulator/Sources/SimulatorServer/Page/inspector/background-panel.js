@@ -5,7 +5,7 @@ import { t } from '../support/texts.js';
 import { foreign, visibleText } from '../support/visible.js';
 import { ask, sentence, store } from '../session.js';
 
-/** Makes the panel that explains background reading: why this app, and why nothing opened. */
+/** Creates the panel that explains why background reading opened an app, or nothing. */
 export function makeBackgroundPanel() {
     const body = h('div', { class: 'why', tabindex: '0', role: 'region', 'aria-label': t('why.explanation') });
     const choice = h('select', { class: 'field', 'aria-label': t('why.which') });
@@ -18,7 +18,7 @@ export function makeBackgroundPanel() {
     const element = h('div', { class: 'panel background' },
         h('div', { class: 'panel-head' }, choice, h('button', { class: 'button', type: 'button', text: t('why.again'), on: { click: load } })), body);
 
-    /** The last decision changes with each tag, so it is asked for each time. */
+    /** Loads the explanation again each time, because the last decision changes with each tag. */
     async function load() {
         if (!isShown) return;
         try {

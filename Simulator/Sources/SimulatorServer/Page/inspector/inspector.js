@@ -9,10 +9,10 @@ import { makeMessagePanel } from './message-panel.js';
 import { makeBackgroundPanel } from './background-panel.js';
 import { setTargets } from './show.js';
 
-/** From this width of the window on, the trace stands beside the other panels. */
+/** In wider windows, the trace is next to the other panels. */
 const wide = matchMedia('(min-width: 1760px)');
 
-/** Fills the inspector: the timeline, and the panels below it. */
+/** Fills the inspector with the timeline and the panels below it. */
 export function setUpInspector(section) {
     const trace = makeTracePanel();
     const memory = makeMemoryPanel();

@@ -8,10 +8,10 @@ import { makeTagPanel } from './tag-panel.js';
 
 /** How many rows of a region are drawn at first. */
 const firstRows = 128;
-/** So many rows with one byte everywhere are drawn as one. */
+/** The minimum number of equal rows that are drawn as one. */
 const fewestEqual = 4;
 
-/** Makes the map of a tag's memory. */
+/** Creates the panel with the map of a tag's memory. */
 export function makeMemoryPanel() {
     const panel = makeTagPanel('memory', t('inspector.memory'), draw, () => h('p', { class: 'empty', text: t('memory.no-tag') }));
     return {
@@ -35,7 +35,7 @@ function draw(result, tag, body) {
     body.scrollTop = place;
 }
 
-/** A strip with all regions, as wide as they are long. A press goes to the region. */
+/** Creates a strip of all regions, with widths in proportion to their lengths. A press scrolls to the region. */
 function overview(regions, body) {
     const total = regions.reduce((sum, region) => sum + region.length, 0);
     return h('div', { class: 'memory-strip', role: 'group', 'aria-label': t('memory.overview') }, ...regions.map((region, index) => {
@@ -49,7 +49,7 @@ function overview(regions, body) {
     }));
 }
 
-/** Regions are tinted by what can be done with them. */
+/** The tone of a region, which depends on its access conditions. */
 function toneOf(region) {
     const access = region.access ?? '';
     if (/password|key/.test(access)) return 'secret';
@@ -93,7 +93,7 @@ function drawRegion(region, index) {
     return section;
 }
 
-/** How many rows from one on have the same byte everywhere, and did not change. */
+/** Counts the rows from `first` on that are unchanged and consist of the same byte. */
 function equalRows(bytes, changed, first, until, length) {
     const value = bytes[first * length];
     let row = first;
@@ -105,7 +105,7 @@ function equalRows(bytes, changed, first, until, length) {
     return row - first;
 }
 
-/** One row for many equal ones. */
+/** Draws several equal rows as one. */
 function drawEqualRows(region, bytes, row, count, length) {
     const place = (index) => hexNumber(Math.floor((region.offset + index * length) / (region.unit || 1)), 2);
     return h('tr', { class: 'bytes-equal' },

@@ -14,7 +14,7 @@ import { makeTagPanel } from './tag-panel.js';
 /** How many bytes of a payload are drawn. */
 const longest = 512;
 
-/** Makes the panel with the decoded message. */
+/** Creates the panel with the decoded message. */
 export function makeMessagePanel() {
     const panel = makeTagPanel('message', t('inspector.message'), draw, () => h('p', { class: 'empty', text: t('memory.no-tag') }));
     const edit = h('button', { class: 'button', type: 'button', on: { click: () => store.selectedTag && openEditMessage(store.selectedTag.id) } }, icon('edit'), h('span', { text: t('message.edit') }));
@@ -53,7 +53,7 @@ function fact(name, value) {
     return h('div', {}, h('dt', { text: name }), h('dd', {}, value));
 }
 
-/** The bytes of a record, behind a button. */
+/** Creates the bytes of a record, which a button shows. */
 function payload(record) {
     const bytes = hexBytes(record.payload_hex);
     if (bytes.length === 0) return null;

@@ -10,7 +10,7 @@ import { icon } from '../support/icons.js';
 /** How many bytes of a frame are drawn. */
 const longest = 1024;
 
-/** Returns everything about one row of the trace, with its bytes. */
+/** Returns the details of a trace row, including its bytes. */
 export function rowDetails(row) {
     if (!row) return [];
     const tag = store.tag(row.tag);
@@ -33,7 +33,7 @@ export function rowDetails(row) {
     ];
 }
 
-/** Returns the name of a technology. */
+/** Returns the display name of a technology. */
 export function technologyName(technology) {
     return hasText(`technology.${technology}`) ? t(`technology.${technology}`) : visibleText(technology, 20);
 }
@@ -64,7 +64,7 @@ async function copy(hex) {
     }
 }
 
-/** Sixteen bytes a line: where they are, the bytes, and their text. Secrets are dots. */
+/** Draws 16 bytes per line: offset, bytes and text. Secrets are shown as dots. */
 function hexLines(bytes, secrets) {
     const digits = bytes.map((byte) => hexNumber(byte, 2));
     for (const [from, until] of secrets) digits.fill('••', from, until);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The commands that look for tags. A reader sends them all the time, and mostly nobody answers. */
+/** The commands that search for tags. A reader sends them constantly, usually without an answer. */
 const searches = /^(REQA|WUPA|ALL_REQ|SENS_REQ|REQB|WUPB|POLLING|INVENTORY)\b/;
 
-/** Whether a row looked for tags and found none. */
+/** Whether a row is a search without an answer. */
 export function isVainSearch(row) {
     return row.kind === 'exchange' && row.error === 'timeout' && searches.test(row.words ?? '');
 }
 
-/** Whether something went wrong in a row. That nobody answered a search is no failure. */
+/** Whether an error occurred in a row. A search without an answer is not an error. */
 export function isFailure(row) {
     return Boolean(row.error) && !isVainSearch(row);
 }
 
-/** Whether a row of the field says that it is on. */
+/** Whether a carrier row turns the field on. */
 export function isFieldOn(row) {
     return row.on ?? !/\boff\b/.test(row.words ?? '');
 }

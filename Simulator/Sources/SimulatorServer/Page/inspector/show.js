@@ -2,21 +2,21 @@
 import { store } from '../session.js';
 import { showView } from '../layout.js';
 
-/** Ways into the inspector from the other columns. The inspector says how it shows something. */
+/** Functions that show something in the inspector. The inspector sets them, and other columns call them. */
 const targets = { tab: () => {}, why: () => {} };
 
 export function setTargets(values) {
     Object.assign(targets, values);
 }
 
-/** Shows a tag's memory or message. */
+/** Shows a tag in one of the inspector's tabs. */
 export function showTag(id, tab) {
     store.select(id);
     showView('inspector');
     targets.tab(tab);
 }
 
-/** Shows why a notification came. */
+/** Shows why a notification appeared. */
 export function showWhy(notification) {
     showView('inspector');
     targets.tab('background');

@@ -4,7 +4,7 @@ import { t } from '../support/texts.js';
 import { visibleText } from '../support/visible.js';
 import { store } from '../session.js';
 
-/** Makes the list that chooses which tag a panel shows. All panels show the same one. */
+/** Creates the list for choosing the tag to show. All panels show the same tag. */
 export function makeTagChoice() {
     const select = h('select', { class: 'field', 'aria-label': t('inspector.which-tag') });
     select.addEventListener('change', () => store.select(select.value));

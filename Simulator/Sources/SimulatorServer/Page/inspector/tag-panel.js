@@ -3,13 +3,13 @@ import { ask, sentence, store } from '../session.js';
 import { h } from '../support/dom.js';
 
 /**
- * Makes a panel that shows what the server says about the selected tag. It asks when the panel is visible and the tag or its
- * memory is another one.
+ * Creates a panel that shows the server's result for the selected tag. It asks the server while visible, when the tag
+ * or its memory has changed.
  *
- * @param {string} action
- * @param {string} label the name of its content
+ * @param {string} action the action that returns the result
+ * @param {string} label the accessible name of the content
  * @param {(result: object, tag: object, body: HTMLElement) => void} draw
- * @param {() => Node} empty what is shown without a tag
+ * @param {() => Node} empty creates the content if no tag is selected
  */
 export function makeTagPanel(action, label, draw, empty) {
     const body = h('div', { class: 'tag-panel-body', tabindex: '0', role: 'region', 'aria-label': label });
@@ -36,7 +36,7 @@ export function makeTagPanel(action, label, draw, empty) {
         }
         shown = wanted;
         isAsking = false;
-        // A write that came meanwhile is shown too.
+        // The tag may have been written in the meantime.
         update();
     }
     store.on(['tags', 'selected'], update);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** A pause longer than this, in microseconds, is drawn as a gap of one width. */
+/** Longer pauses, in microseconds, are drawn as a gap of fixed width. */
 const longPause = 250_000;
-/** A pause longer than this, in microseconds, separates what happened last from what was before. */
+/** Longer pauses, in microseconds, separate the latest activity from earlier activity. */
 const rest = 3_000_000;
 /** The width of a gap, in CSS pixels. */
 export const gapWidth = 44;
-/** Time that is drawn before and after what happened, in microseconds. */
+/** The time drawn before and after each activity, in microseconds. */
 const margin = 4_000;
 
 /**
- * Maps times to places. Work on a tag takes milliseconds and people take seconds, so pauses are shortened.
+ * Maps times to x coordinates. Tags act in milliseconds and people in seconds, so long pauses are shortened.
  */
 export class TimeScale {
-    /** @type {{start: number, end: number, pause: number}[]} spans of time in which something happened; `pause` comes before */
+    /** @type {{start: number, end: number, pause: number}[]} spans of time with activity; `pause` precedes the span */
     spans = [];
-    /** CSS pixels for a microsecond. */
+    /** CSS pixels per microsecond. */
     scale = 0.004;
 
     #places = [];
@@ -25,7 +25,7 @@ export class TimeScale {
         this.#places = [];
     }
 
-    /** Takes an event. They come in the order of time. */
+    /** Adds an event. Events must be in the order of time. */
     add(start, length) {
         const end = start + length + margin;
         const last = this.spans.at(-1);
@@ -43,7 +43,7 @@ export class TimeScale {
         this.#places = [];
     }
 
-    /** Where a span begins. */
+    /** The x coordinate at which a span begins. */
     placeOf(index) {
         for (let next = this.#places.length; next <= index; next += 1) {
             const before = this.spans[next - 1];
@@ -57,7 +57,7 @@ export class TimeScale {
         return last ? this.placeOf(this.spans.length - 1) + (last.end - last.start) * this.scale : 0;
     }
 
-    /** The place of a time. A time in a pause is in its gap. */
+    /** The x coordinate of a time. A time within a pause is mapped into its gap. */
     x(time) {
         const index = this.#spanAt(time);
         if (index < 0) return 0;
@@ -69,7 +69,7 @@ export class TimeScale {
         return next ? end + gapWidth * Math.min(1, (time - span.end) / (next.start - span.end)) : end;
     }
 
-    /** The time at a place. */
+    /** The time at an x coordinate. */
     time(x) {
         let low = 0;
         let high = this.spans.length - 1;
@@ -82,7 +82,7 @@ export class TimeScale {
         return span ? Math.min(span.end, span.start + Math.max(0, x - this.placeOf(low)) / this.scale) : 0;
     }
 
-    /** Scales so that what happened last, since a rest, fills a width. */
+    /** Scales the latest activity, since the last long pause, to a width. */
     fit(width) {
         let first = this.spans.length - 1;
         if (first < 0) return;

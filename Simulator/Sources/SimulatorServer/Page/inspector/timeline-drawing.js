@@ -6,11 +6,11 @@ import { store, trace } from '../session.js';
 import { isFailure, isVainSearch } from './row-kinds.js';
 import { gapWidth } from './time-scale.js';
 
-/** Where the tracks are, from the top, in CSS pixels. */
+/** The y coordinates of the tracks, in CSS pixels. */
 const tracks = { axis: 0, session: 18, callback: 40, tag: 64, air: 84 };
 export const trackHeight = 122;
 
-/** Draws the part of the timeline that is visible. */
+/** Draws the visible part of the timeline. */
 export function drawTimeline(canvas, scroller, scale, colorSource) {
     const width = scroller.clientWidth;
     const ratio = devicePixelRatio || 1;
@@ -44,7 +44,7 @@ export function drawTimeline(canvas, scroller, scale, colorSource) {
     drawAirtime(context, view, rows, colors);
 }
 
-/** The row that is nearest to a place, for a press on the timeline. */
+/** Returns the row nearest to an x coordinate, for a press on the timeline. */
 export function rowAt(scale, x) {
     if (trace.rows.length === 0) return null;
     const time = scale.time(x - 12);
@@ -54,7 +54,7 @@ export function rowAt(scale, x) {
     return Math.abs(trace.rows[after].t_us - time) < Math.abs(trace.rows[before].t_us + (trace.rows[before].airtime_us ?? 0) - time) ? after : before;
 }
 
-/** The first row at a time or after it. */
+/** Returns the index of the first row at or after a time. */
 function firstRowAt(time) {
     let low = 0;
     let high = trace.rows.length;
@@ -78,7 +78,7 @@ function readColors(source) {
     };
 }
 
-/** Pauses, with how long they were. */
+/** Draws the pauses with their lengths. */
 function drawGaps(context, scale, view, colors) {
     context.fillStyle = colors.soft;
     for (let index = 1; index < scale.spans.length; index += 1) {
@@ -99,7 +99,7 @@ function drawGaps(context, scale, view, colors) {
     context.textAlign = 'left';
 }
 
-/** A scale in round steps, which begins with each span. */
+/** Draws a time axis in round steps, which restarts with each span. */
 function drawAxis(context, scale, view, colors) {
     const step = [200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7].find((value) => value * scale.scale >= 64) ?? 3e7;
     context.fillStyle = colors.soft;
@@ -122,7 +122,7 @@ function drawAxis(context, scale, view, colors) {
     context.stroke();
 }
 
-/** Sessions as bands, with the name of the app and how they ended. */
+/** Draws sessions as bands, with the name of the app and how they ended. */
 function drawSessions(context, view, colors) {
     for (const session of store.state.sessions) {
         const end = session.ended_us ?? Infinity;
@@ -152,7 +152,7 @@ function drawState(context, view, session, state, time, colors) {
     context.globalAlpha = 1;
 }
 
-/** What the app was called with. A label is drawn where there is room for it before the next mark. */
+/** Draws the callbacks. A label is drawn if it fits before the next mark. */
 function drawCallbacks(context, view, rows, colors) {
     const marks = rows.filter((row) => row.kind === 'callback' || row.kind === 'background' || row.kind === 'sheet');
     const labels = [];
@@ -171,14 +171,14 @@ function drawCallbacks(context, view, rows, colors) {
     for (const { text, x, end } of labels) if (end - x >= 36) clipped(context, text, x, tracks.callback + 10.5, end - x);
 }
 
-/** The name of a method without its parameters' labels. */
+/** The name of a method without its parameter labels. */
 function shortName(name) {
     const words = visibleText(name, 80);
     const label = /\(_:(\w+)/.exec(words);
     return label ? label[1] : words.split('(')[0];
 }
 
-/** When each tag was near: from the rows of presence. */
+/** Draws when each tag was near, based on the presence rows. */
 function drawTags(context, view, colors) {
     const since = new Map();
     const draw = (row, until) => {
@@ -208,7 +208,7 @@ function drawTags(context, view, colors) {
 
 let presence = { rows: null, seen: 0, list: [] };
 
-/** The rows of presence, kept so that not all rows are looked at for each frame. */
+/** Returns the presence rows. They are cached, so that a frame doesn't search all rows. */
 function presenceRows() {
     if (presence.rows !== trace.rows || presence.seen > trace.rows.length) presence = { rows: trace.rows, seen: 0, list: [] };
     for (; presence.seen < trace.rows.length; presence.seen += 1) {
@@ -217,7 +217,7 @@ function presenceRows() {
     return presence.list;
 }
 
-/** Exchanges as bars as long as their airtime: high for writes, low where nobody answered a search, and in the color of errors where one failed. */
+/** Draws exchanges as bars of their airtime: high for writes, low for unanswered searches, and in the error color for failures. */
 function drawAirtime(context, view, rows, colors) {
     context.fillStyle = colors.line;
     context.fillRect(0, trackHeight - 6, view.width, 1);
@@ -242,7 +242,7 @@ function box(context, x, y, width, height, radius) {
     context.fill();
 }
 
-/** Draws a text that ends where its room does. */
+/** Draws a text, cut to the available width. */
 function clipped(context, text, x, y, room) {
     if (room < 14 || !text) return;
     let shown = text;

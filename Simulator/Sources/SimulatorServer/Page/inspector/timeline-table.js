@@ -6,10 +6,10 @@ import { foreign, visibleText } from '../support/visible.js';
 import { store, trace } from '../session.js';
 import { rowWords } from './trace-panel.js';
 
-/** How many events the table has, from the end. */
+/** How many of the latest events the table shows. */
 const longest = 400;
 
-/** Returns the timeline as a table: sessions with their exchanges and airtime, and the events between them. */
+/** Returns the timeline as tables: sessions with their exchanges and airtime, and other events. */
 export function timelineTable(onSelect) {
     const rows = trace.rows.map((row, index) => ({ row, index })).filter(({ row }) => row.kind !== 'exchange' && row.kind !== 'carrier').slice(-longest);
     return h('div', { class: 'timeline-tables', tabindex: '0', role: 'region', 'aria-label': t('timeline.table') },

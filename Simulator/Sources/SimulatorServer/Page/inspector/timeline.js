@@ -9,13 +9,13 @@ import { drawTimeline, rowAt, trackHeight } from './timeline-drawing.js';
 import { isVainSearch } from './row-kinds.js';
 import { timelineTable } from './timeline-table.js';
 
-/** Room at the end for the name of the last callback, in CSS pixels. */
+/** Space at the end for the label of the last callback, in CSS pixels. */
 const room = 130;
 
 /**
- * Makes the timeline: sessions and callbacks above, tags and airtime below. The same facts are in a table.
+ * Creates the timeline: sessions and callbacks above, tags and airtime below. A table shows the same data.
  *
- * @param {(index: number) => void} onSelect called with the row of the trace that a person chose
+ * @param {(index: number) => void} onSelect called with the index of the trace row that the user chose
  */
 export function makeTimeline(onSelect) {
     const scale = new TimeScale();
@@ -28,7 +28,7 @@ export function makeTimeline(onSelect) {
         ...['error', 'ink', 'soft', 'line', 'faint', 'accent', 'panel'].map((name) => h('i', { class: `color-${name}` })));
     let isQueued = false;
     let follows = true;
-    /** Whether the scale follows what happens, until a person zooms. */
+    /** Whether the scale adapts to new activity. A zoom by the user turns this off. */
     let fits = true;
     let added = 0;
 
@@ -50,7 +50,7 @@ export function makeTimeline(onSelect) {
         }
         for (; added < trace.rows.length; added += 1) {
             const row = trace.rows[added];
-            // A reader that looks for tags is at rest.
+            // Unanswered searches don't count as activity.
             if (row.kind !== 'carrier' && !isVainSearch(row)) scale.add(row.t_us, row.airtime_us ?? 0);
         }
         if (!table.hidden) table.replaceChildren(timelineTable(onSelect));
@@ -61,7 +61,7 @@ export function makeTimeline(onSelect) {
         n: summary.exchanges ?? 0, airtime: duration(summary.airtime_us ?? 0),
     })));
 
-    /** Draws in the next frame, where something changed. */
+    /** Schedules drawing for the next frame. */
     function queue() {
         if (isQueued) return;
         isQueued = true;
@@ -113,7 +113,7 @@ export function makeTimeline(onSelect) {
         queue();
     }
     new ResizeObserver(queue).observe(scroller);
-    // Canvas does not follow the style sheet by itself.
+    // A canvas must be redrawn when the style sheet's colors change.
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', queue);
     addEventListener('theme', queue);
     canvas.style.setProperty('height', `${trackHeight}px`);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isFailure, isVainSearch } from './row-kinds.js';
 
-/** The groups of kinds that a person can show and hide. Searches are also exchanges that nobody answered. */
+/** The groups of rows that the user can show and hide. Unanswered searches are a separate group. */
 export const groups = {
     exchanges: ['exchange'],
     tags: ['presence'],
@@ -11,15 +11,15 @@ export const groups = {
     searches: ['carrier'],
 };
 
-/** What is shown at first: searches are many, and say little. */
+/** The groups shown at first. Searches are hidden, because they are frequent and of little interest. */
 export const usual = Object.keys(groups).filter((group) => group !== 'searches');
 
 const groupOf = new Map(Object.entries(groups).flatMap(([group, kinds]) => kinds.map((kind) => [kind, group])));
 
-/** The text of each row in small letters, made when a search first asks for it. */
+/** The text of each row in lower case, created on the first search. */
 const searchTexts = new WeakMap();
 
-/** Which rows of the trace are shown. */
+/** Decides which rows of the trace are shown. */
 export class TraceFilter {
     shown = new Set(usual);
     errorsOnly = false;
@@ -33,7 +33,7 @@ export class TraceFilter {
         return !this.text || this.#matches(row);
     }
 
-    /** A search looks at words, names and bytes; spaces between bytes don't count. */
+    /** Whether the row matches the search in words, names and bytes. Spaces between bytes don't count. */
     #matches(row) {
         let text = searchTexts.get(row);
         if (text === undefined) {

@@ -13,7 +13,7 @@ import { rowDetails } from './row-details.js';
 
 const rowHeight = 28;
 
-/** Makes the trace: a row for each exchange and event, with a filter above and the bytes of the active row below. */
+/** Creates the trace: a row for each exchange and event, with a filter above and the active row's details below. */
 export function makeTracePanel() {
     const filter = new TraceFilter();
     let visible = [];
@@ -42,7 +42,7 @@ export function makeTracePanel() {
     trace.on(update);
     store.on(['tags'], () => list.refresh());
 
-    /** Takes new rows. All rows are looked at again only where the filter changed, or the trace is another one. */
+    /** Adds new rows. Filters all rows again only if the filter or the whole trace has changed. */
     function update(first) {
         if (!isShown) {
             isStale = true;
@@ -94,7 +94,7 @@ export function makeTracePanel() {
                 refilter();
             }
         },
-        /** Shows a row, also where the filter hides it. */
+        /** Shows a row, even if the filter hides it. */
         goTo: (index) => {
             if (!visible.includes(index)) {
                 bar.reset(isVainSearch(trace.rows[index]) ? Object.keys(groups) : usual);
@@ -105,7 +105,7 @@ export function makeTracePanel() {
     };
 }
 
-/** The parts of each row that is drawn, so that a row that scrolls into view makes few elements. */
+/** The cells of each drawn row, reused so that scrolling creates few elements. */
 const parts = new WeakMap();
 
 function drawRow(element, row, showsBytes) {
@@ -123,12 +123,12 @@ function drawRow(element, row, showsBytes) {
     part.tag.data = tag ? visibleText(tag.name, 40) : '';
     part.words.data = visibleText(rowWords(row), 300);
     part.airtime.data = row.airtime_us ? duration(row.airtime_us) : '';
-    // The words of an exchange say already that nobody answered.
+    // For a timeout, the words of the exchange already say that nothing answered.
     show(part.error, row.error && row.error !== 'timeout' ? errorWords(row.error) : '');
     show(part.bytes, showsBytes && row.kind === 'exchange' ? bytesText(row) : '');
 }
 
-/** Makes the cells of a row, and returns the nodes that change. */
+/** Creates the cells of a row, and returns the nodes that change. */
 function makeRow(element) {
     const part = { shown: null, sign: h('span', { class: 'kind-sign' }), error: h('span', { class: 'row-error' }), bytes: h('span', { class: 'row-bytes' }) };
     for (const name of ['time', 'tag', 'words', 'airtime']) part[name] = document.createTextNode('');
@@ -146,7 +146,7 @@ function show(element, text) {
     setText(element, text);
 }
 
-/** What a row says: the words of the server, and what an event carries. */
+/** The text of a row: the server's words, and the details of an event. */
 export function rowWords(row) {
     return row.detail && row.kind !== 'exchange' ? `${row.words}: ${row.detail}` : row.words ?? '';
 }
@@ -169,7 +169,7 @@ function kindSign(row) {
     return sign;
 }
 
-/** The search, the groups of rows, and the actions on the whole trace. */
+/** Creates the search field, the row filters, and the actions on the whole trace. */
 function filterBar(filter, count, refilter, showBytes) {
     let timer = null;
     const search = h('input', { type: 'search', class: 'field', 'aria-label': t('trace.search'), placeholder: t('trace.search') });

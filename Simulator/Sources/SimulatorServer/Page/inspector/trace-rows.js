@@ -3,13 +3,13 @@
 const chunk = 2_000;
 
 /**
- * The rows of the trace. Rows that come are appended; earlier ones are fetched in parts.
+ * The rows of the trace. New rows are appended; earlier rows are fetched in chunks.
  *
- * Listeners are called once a frame with the index of the first new row, or 0 when all rows are new.
+ * Listeners are called once per frame with the index of the first new row, or 0 if all rows are new.
  */
 export class TraceRows {
     rows = [];
-    /** How many rows the server has. */
+    /** The number of rows on the server. */
     total = 0;
 
     #fetch;
@@ -33,11 +33,11 @@ export class TraceRows {
         return !this.#isLoading;
     }
 
-    /** Takes rows that the server sends by itself. */
+    /** Adds rows that the server has sent unasked. */
     append({ from, rows, reset }) {
         if (reset) this.#begin();
         if (this.#isLoading) {
-            // They are put in after the rows before them.
+            // Keep these rows until the earlier rows are loaded.
             this.#held.push({ from, rows });
             this.total = Math.max(this.total, from + rows.length);
         } else if (from > this.rows.length) {
@@ -60,7 +60,7 @@ export class TraceRows {
                 if (part.rows.length === 0 || this.rows.length >= part.total) break;
             }
         } catch {
-            // The connection is away. With the next state the rows are loaded again.
+            // The connection is lost. The rows are loaded again after the next state.
             return;
         }
         this.#isLoading = false;
@@ -80,7 +80,7 @@ export class TraceRows {
     }
 
     #put(from, rows) {
-        // The part that is known already is left out.
+        // Skip the rows that are already stored.
         const known = this.rows.length - from;
         if (known >= rows.length) return;
         const first = this.rows.length;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { h } from '../support/dom.js';
 
-/** How many rows are drawn above and below what is visible. */
+/** How many rows are drawn above and below the visible ones. */
 const margin = 12;
 
 /**
- * A grid that draws only the rows that are visible, so that its length costs nothing. All rows have one height.
+ * A grid that draws only the visible rows, so that it can be very long. All rows have the same height.
  *
- * One row is active; arrow keys, Page Up, Page Down, Home and End move it.
+ * One row is active. The arrow keys, Page Up, Page Down, Home and End move it.
  */
 export class VirtualList {
     element;
@@ -24,12 +24,12 @@ export class VirtualList {
 
     /**
      * @param {object} options
-     * @param {string} options.id begins the identifiers of the rows
+     * @param {string} options.id the prefix of the rows' identifiers
      * @param {string} options.label
      * @param {number} options.rowHeight in CSS pixels
-     * @param {HTMLElement} options.head the row with the names of the columns
+     * @param {HTMLElement} options.head the row with the column names
      * @param {(row: HTMLElement, index: number) => void} options.draw fills a row
-     * @param {(index: number) => void} options.onActive called when another row is active
+     * @param {(index: number) => void} options.onActive called when another row becomes active
      */
     constructor({ id, label, rowHeight, head, draw, onActive }) {
         this.#id = id;
@@ -48,13 +48,13 @@ export class VirtualList {
         new ResizeObserver(() => this.#queue()).observe(this.element);
     }
 
-    /** Whether the last row is visible, so that new ones should be too. */
+    /** Whether the last row is visible. New rows are then scrolled into view. */
     get isAtEnd() {
         const { scrollTop, clientHeight, scrollHeight } = this.element;
         return scrollHeight - scrollTop - clientHeight < this.#rowHeight * 1.5;
     }
 
-    /** Sets how many rows there are. `isNew`: their content is another. */
+    /** Sets the number of rows. `isNew`: whether all rows have new content. */
     setCount(count, isNew) {
         const follows = this.isAtEnd && !isNew;
         this.#count = count;
@@ -73,7 +73,7 @@ export class VirtualList {
         this.element.scrollTop = this.element.scrollHeight;
     }
 
-    /** Makes a row the active one, and visible. */
+    /** Makes a row active, and scrolls it into view. */
     activate(index, isCentered = false) {
         if (index < 0 || index >= this.#count) return;
         this.active = index;
@@ -109,7 +109,7 @@ export class VirtualList {
         const end = Math.min(this.#count, Math.ceil((this.element.scrollTop + height) / this.#rowHeight) + margin);
         const wanted = new Set();
         for (let index = first; index < end; index += 1) wanted.add(index);
-        // The active row stays, since the grid names it.
+        // Keep the active row in the document, because the grid refers to it.
         if (this.active >= 0) wanted.add(this.active);
 
         const free = [];

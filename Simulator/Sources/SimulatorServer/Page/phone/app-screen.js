@@ -9,7 +9,7 @@ import { act, store } from '../session.js';
 const outputLines = 200;
 let output = null;
 
-/** Draws the app in front: its own screen, or its name and its output. */
+/** Draws the app in the foreground: either its own screen, or its name and output. */
 export function appScreen(container, app, id) {
     if (!app) {
         renderInto(container, ['no-app', id], () => [h('div', { class: 'app-screen' }, h('p', { class: 'app-empty', text: t('app.gone') }))]);
@@ -23,7 +23,7 @@ export function appScreen(container, app, id) {
     if (renderInto(container, ['output', app.id, app.name, app.running, app.command], () => outputScreen(app)) || output) updateOutput(app);
 }
 
-/** Closes what belongs to an app that is no longer in front. */
+/** Forgets the output of an app that is no longer in the foreground. */
 export function setUpAppScreen() {
     store.on(['phone'], ({ phone }) => {
         if (!phone.front) output = null;
@@ -56,7 +56,7 @@ function ownScreen(app) {
     ];
 }
 
-/** Rows that follow each other are one list. */
+/** Groups successive rows into lists. */
 function groups(items) {
     const result = [];
     for (const item of items) {

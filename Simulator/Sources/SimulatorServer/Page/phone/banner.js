@@ -5,7 +5,7 @@ import { t } from '../support/texts.js';
 import { foreign, visibleText } from '../support/visible.js';
 import { act, store } from '../session.js';
 
-/** Makes the place of the banner: the notification of a tag that was read in the background. */
+/** Creates the banner: the notification for a tag that was read in the background. */
 export function makeBanner() {
     const place = h('div', { class: 'banner-place' });
     const live = h('div', { class: 'hidden-text', role: 'status', 'aria-live': 'polite' });

@@ -4,7 +4,7 @@ import { icon } from '../support/icons.js';
 import { t } from '../support/texts.js';
 import { act, store } from '../session.js';
 
-/** What a person does to the phone. `on`: whether it is on; `action`: what a press sends. */
+/** The phone's toggles. `on`: whether the toggle is on; `action`: what a press sends. */
 const controls = [
     { id: 'lock', icon: 'lock', on: (phone) => phone.locked, action: (on) => (on ? ['unlock'] : ['lock']) },
     { id: 'screen', icon: 'power', on: (phone) => phone.screen_on, action: (on) => ['screen', { on: !on }] },
@@ -13,7 +13,7 @@ const controls = [
     { id: 'airplane', icon: 'airplane', on: (phone) => phone.airplane, action: (on) => ['airplane', { on: !on }] },
 ];
 
-/** Makes the row of toggles below the phone. */
+/** Creates the row of toggles below the phone. */
 export function makeControls() {
     const row = h('div', { class: 'phone-controls', role: 'group', 'aria-label': t('controls.title') });
     for (const control of controls) {

@@ -10,7 +10,7 @@ import { makeSheet } from './sheet.js';
 import { makeBanner } from './banner.js';
 import { makePrompt } from './prompt.js';
 
-/** Makes the phone: a generic one with a frame, a side button, and a screen. */
+/** Creates the phone: a generic phone with a frame, a side button and a screen. */
 export function makeDevice() {
     const content = h('div', { class: 'screen-content' });
     const homeBar = h('button', {

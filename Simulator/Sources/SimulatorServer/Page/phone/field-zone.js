@@ -11,7 +11,7 @@ import { tagArt } from '../drawer/tag-art.js';
 /** How long the field glows after an exchange, in milliseconds. */
 const glow = 220;
 
-/** Makes the place above the phone where tags are held, with the tags that are there. */
+/** Creates the zone above the phone that shows the tags in the field. */
 export function makeFieldZone() {
     const list = h('ul', { class: 'near-tags', 'aria-label': t('field.near') });
     const hint = h('p', { class: 'field-hint' });
@@ -28,7 +28,7 @@ export function makeFieldZone() {
     return zone;
 }
 
-/** Makes the place below the phone that says why a phone can't read a tag that is near. */
+/** Creates the area below the phone that says why a phone can't read a tag in the field. */
 export function makeReasons() {
     const reasons = h('div', { class: 'field-reasons', role: 'status' });
     store.on(['tags'], ({ tags }) => {
@@ -55,12 +55,12 @@ function update(item, tag) {
     item.querySelector('.near-remove').setAttribute('aria-label', t('field.remove', { name: visibleText(tag.name, 60) }));
 }
 
-/** Shows the carrier and the exchanges as they come. */
+/** Shows the state of the carrier, and new exchanges. */
 function showActivity(zone) {
     let timer = null;
     let last = 0;
     trace.on((first) => {
-        // What was loaded with the page happened earlier.
+        // Ignore rows that were loaded with the page, because they are older.
         if (!trace.isComplete) return;
         const from = Math.max(first, last, trace.rows.length - 200);
         last = trace.rows.length;

@@ -7,13 +7,13 @@ import { foreign } from '../support/visible.js';
 import { act } from '../session.js';
 import { notificationList } from './notification-list.js';
 
-/** How many colors app icons have. */
+/** The number of colors for app icons. */
 const hues = 8;
 
-/** Whether the list of notifications is pulled down. */
+/** Whether the list of notifications is open. */
 let isListOpen = false;
 
-/** Returns the home screen: the installed apps, and the list of notifications behind a button. */
+/** Returns the home screen: the installed apps, and the notifications behind a button. */
 export function homeScreen(apps, notifications) {
     const list = h('div', { class: 'pulled-list', hidden: !isListOpen }, notificationList(notifications));
     const button = h('button', {
@@ -36,7 +36,7 @@ export function homeScreen(apps, notifications) {
     ];
 }
 
-/** Says how a program is started. A page starts no commands, so that nobody else starts one through it. */
+/** Explains how to start a program. Pages can't start commands, so that other sites can't misuse them for this. */
 function openStart() {
     openDialog({
         title: t('home.start-title'),
@@ -55,7 +55,7 @@ function appIcon(app) {
     app.running ? h('span', { class: 'app-running' }, h('span', { class: 'hidden-text', text: t('home.running') })) : null));
 }
 
-/** Returns the number of the color of an app or a tag: always the same for the same one. */
+/** Returns the color number of an app or tag. It depends only on the id. */
 export function hueOf(id) {
     let hash = 7;
     for (const character of String(id)) hash = (hash * 31 + character.codePointAt(0)) >>> 0;

@@ -5,7 +5,7 @@ import { t } from '../support/texts.js';
 import { act } from '../session.js';
 import { notificationList } from './notification-list.js';
 
-/** Returns what the locked phone shows. */
+/** Returns the lock screen. */
 export function lockScreen(phone, notifications) {
     return [
         h('div', { class: 'wallpaper', 'aria-hidden': 'true' }),

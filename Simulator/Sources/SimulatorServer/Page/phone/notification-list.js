@@ -7,7 +7,7 @@ import { foreign, visibleText } from '../support/visible.js';
 import { act } from '../session.js';
 import { showWhy } from '../inspector/show.js';
 
-/** Returns the list of kept notifications. */
+/** Returns the list of notifications. */
 export function notificationList(notifications) {
     if (notifications.length === 0) return h('p', { class: 'no-notifications', text: t('notifications.none') });
     return h('ul', { class: 'notification-list', 'aria-label': t('notifications.title') },
@@ -34,7 +34,7 @@ export function notificationList(notifications) {
                 }, icon('close'))))));
 }
 
-/** Keeps the times in the list right. */
+/** Updates the times in the list every 30 seconds. */
 export function setUpTimes() {
     setInterval(() => {
         for (const time of document.querySelectorAll('.notification-time')) setText(time, ago(Number(time.dataset.received)));

@@ -4,7 +4,7 @@ import { fieldMark, icon } from '../support/icons.js';
 import { t } from '../support/texts.js';
 import { act, store } from '../session.js';
 
-/** Makes what the system asks or says over everything else: to unlock, or that a tag was detected. */
+/** Creates the system prompt over everything else: a request to unlock, or the note that a tag was detected. */
 export function makePrompt() {
     const place = h('div', { class: 'prompt-place' });
     store.on(['phone'], ({ phone }) => {

@@ -5,7 +5,7 @@ import { t } from '../support/texts.js';
 import { foreign, visibleText } from '../support/visible.js';
 import { act, store } from '../session.js';
 
-/** Makes the scanning sheet. It slides in for a session, and leaves with it. */
+/** Creates the scanning sheet. It slides in when a session begins, and out when the session ends. */
 export function makeSheet() {
     const title = h('p', { class: 'sheet-title', id: 'sheet-title' });
     const picture = h('div', { class: 'sheet-picture', 'aria-hidden': 'true' });
@@ -21,14 +21,14 @@ export function makeSheet() {
         const content = phone.sheet?.state === 'dismissed' ? null : phone.sheet;
         const wasShown = layer.classList.contains('shown');
         layer.classList.toggle('shown', Boolean(content));
-        // In a small window the phone is taller than what is visible of it.
+        // In a small window, the sheet may be outside the visible part of the phone.
         if (content && !wasShown) layer.scrollIntoView({ block: 'end', behavior: reducedMotion.matches ? 'auto' : 'smooth' });
-        // A sheet that is sliding out keeps its content, and nobody can reach it.
+        // While sliding out, the sheet still shows its content, but can't be used.
         layer.inert = !content;
         setText(live, content ? spoken(content) : '');
         if (!content) return;
         sheet.dataset.state = content.state;
-        // A result has its picture rather than a title, which a screen reader gets all the same.
+        // A result shows a picture instead of a title, but screen readers still need the title.
         const heading = content.title || t(results[content.state] ?? 'sheet.ready');
         title.classList.toggle('hidden-text', !content.title && content.state in results);
         renderInto(title, heading, () => [foreign(heading, { limit: 60 })]);
@@ -40,17 +40,17 @@ export function makeSheet() {
     return h('div', { class: 'sheet-holder' }, layer, live);
 }
 
-/** How each result is called. */
+/** The names of the results. */
 const results = { success: 'sheet.success', failure: 'sheet.failure' };
 
-/** What a screen reader says: the title, or how it ended, and the app's words. */
+/** The text for screen readers: the title or the result, and the app's message. */
 function spoken(content) {
     const title = content.state in results ? t(results[content.state]) : content.title;
     return [visibleText(title, 60), visibleText(content.message, 300)].filter(Boolean).join('. ');
 }
 
 const pictures = {
-    /** A phone of our own with a tag at its top, and the field between them. */
+    /** A generic phone with a tag at its top, and the field between them. */
     scan: () => svg('svg', { viewBox: '0 0 120 120', class: 'drawing scan' },
         svg('circle', { class: 'ring ring-1', cx: '60', cy: '38', r: '24' }),
         svg('circle', { class: 'ring ring-2', cx: '60', cy: '38', r: '36' }),

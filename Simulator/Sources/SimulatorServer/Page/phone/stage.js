@@ -7,7 +7,7 @@ import { makeFieldZone, makeReasons } from './field-zone.js';
 import { makeTray } from './tray.js';
 import { makeSwitches } from '../switches.js';
 
-/** Fills the middle column: the field, the phone, its controls, and the conditions. */
+/** Fills the middle column with the field, the phone, its controls and the conditions. */
 export function setUpStage(section) {
     section.append(
         h('h2', { class: 'hidden-text', id: 'stage-title', text: t('phone.title') }),

@@ -4,7 +4,7 @@ import { icon } from '../support/icons.js';
 import { t } from '../support/texts.js';
 import { store } from '../session.js';
 
-/** Makes the bar at the top of the screen: the time, and what is on. */
+/** Creates the bar at the top of the screen, with the time and the active modes. */
 export function makeStatusBar() {
     const bar = h('div', { class: 'status-bar' });
     const sign = (name, key) => h('span', { class: 'sign', role: 'img', 'aria-label': t(key) }, icon(name));

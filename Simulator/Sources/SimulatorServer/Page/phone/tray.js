@@ -6,7 +6,7 @@ import { store } from '../session.js';
 import { makeDraggable, tap } from '../field.js';
 import { tagArt } from '../drawer/tag-art.js';
 
-/** Makes the row of small tags below the phone, for narrow windows, where the drawer is on a page of its own. */
+/** Creates the row of small tags below the phone. Narrow windows use it, because they hide the drawer. */
 export function makeTray() {
     const list = h('ul', { class: 'tray-list' });
     store.on(['tags'], ({ tags }) => {

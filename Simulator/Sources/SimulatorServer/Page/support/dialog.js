@@ -4,7 +4,7 @@ import { icon } from './icons.js';
 import { t } from './texts.js';
 
 /**
- * Opens a dialog. The browser keeps the focus in it, closes it with Escape, and gives the focus back.
+ * Opens a dialog. The browser traps the focus, closes the dialog on Escape, and restores the focus.
  *
  * @param {object} options
  * @param {string} options.title
@@ -36,13 +36,13 @@ export function openDialog({ title, body, buttons = [], isWide = false }) {
         form,
         footer);
     element.addEventListener('close', () => element.remove());
-    // A press on the backdrop closes; one that began inside, such as a selection of text, does not.
+    // A press on the backdrop closes the dialog, but not one that began inside, such as a text selection.
     element.addEventListener('pointerdown', (event) => {
         if (event.target === element) close();
     });
     document.body.append(element);
     element.showModal();
-    // The first field rather than the button that closes.
+    // Focus the first field, not the close button.
     (form.querySelector('[autofocus], input:not([type=file]), select, textarea') ?? element.querySelector('.dialog-foot .primary'))?.focus();
     return { element, close };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Properties of an element that are set as properties. All others become attributes. */
+/** Names that are set as DOM properties. All other names become attributes. */
 const properties = new Set(['value', 'checked', 'disabled', 'hidden', 'selected', 'indeterminate', 'readOnly']);
 
 /**
@@ -8,7 +8,7 @@ const properties = new Set(['value', 'checked', 'disabled', 'hidden', 'selected'
  *
  * @param {string} tag the element's name
  * @param {object} [options] `class`, `text`, `on` (listeners), `data` (data attributes), properties and attributes;
- *   an attribute of null, undefined or false is left out
+ *   attributes that are null, undefined or false are omitted
  * @param {...(Node|string|null|undefined|false)} children nodes or texts
  * @returns {HTMLElement}
  */
@@ -27,14 +27,14 @@ export function h(tag, options = {}, ...children) {
     return element;
 }
 
-/** Replaces what an element contains, unless the signature of the content is the same as last time.
+/** Replaces the contents of an element, unless their signature is unchanged.
  *
- * The focus stays on the element with the same `data-key`.
+ * The element with the same `data-key` keeps the focus.
  *
  * @param {HTMLElement} container
- * @param {unknown} signature a value that changes when the content does
- * @param {() => (Node|null|false)[]} build makes the content
- * @returns {boolean} whether the content was made
+ * @param {unknown} signature a value that changes whenever the contents do
+ * @param {() => (Node|null|false)[]} build creates the contents
+ * @returns {boolean} whether the contents were replaced
  */
 export function renderInto(container, signature, build) {
     const text = JSON.stringify(signature ?? null);
@@ -54,7 +54,7 @@ export function renderInto(container, signature, build) {
 const signatures = new WeakMap();
 
 /**
- * Makes the children of a container follow a list, and reuses the element of each key.
+ * Synchronizes the children of a container with a list. Items with the same key reuse their elements.
  *
  * @template T
  * @param {HTMLElement} container
@@ -81,18 +81,18 @@ export function keyed(container, items, keyOf, create, update) {
     for (const element of old.values()) element.remove();
 }
 
-/** Sets the text of an element where it differs, so that live regions speak only when something changed. */
+/** Sets the text of an element if it differs, so that live regions are announced only on changes. */
 export function setText(element, text) {
     if (element.textContent !== text) element.textContent = text;
 }
 
 let lastID = 0;
 
-/** Returns an identifier for `aria-labelledby` and its kin. */
+/** Returns a unique identifier, for attributes such as `aria-labelledby`. */
 export function newID(prefix = 'id') {
     lastID += 1;
     return `${prefix}-${lastID}`;
 }
 
-/** Whether the system asks for less motion. */
+/** Whether the user prefers reduced motion. */
 export const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');

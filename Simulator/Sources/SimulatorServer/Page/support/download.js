@@ -4,7 +4,7 @@ import { notify } from './notices.js';
 import { t } from './texts.js';
 import { visibleText } from './visible.js';
 
-/** Gives a file of the server to the person: its bytes, or its address on the server. */
+/** Downloads a file, given either its bytes or its path on the server. */
 export function download({ name, type, base64, path, notes = [] }) {
     const address = base64 === undefined ? path : URL.createObjectURL(new Blob([fromBase64(base64)], { type }));
     const link = h('a', { href: address, download: name ?? '' });
@@ -19,7 +19,7 @@ function fromBase64(text) {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
-/** Returns the bytes of a file as base64, in parts that fit on the stack. */
+/** Encodes bytes as Base64, in chunks that fit on the stack. */
 export function toBase64(bytes) {
     let text = '';
     for (let index = 0; index < bytes.length; index += 0x8000) text += String.fromCharCode(...bytes.subarray(index, index + 0x8000));

@@ -2,7 +2,7 @@
 
 const namespace = 'http://www.w3.org/2000/svg';
 
-/** The icons, drawn for this page on a grid of 24. */
+/** The icons, drawn for this page on a 24 × 24 grid. */
 const paths = {
     tap: 'M12 3v4M5.6 5.600l2.8 2.800M18.4 5.600l-2.8 2.800M12 21v-9m0 0-3.5 3.500M12 12l3.5 3.5',
     hold: 'M5 20h14M12 4v11m0 0-4-4m4 4 4-4',
@@ -59,14 +59,14 @@ const paths = {
     signal: 'M5 19v-3M9.5 19v-6M14 19v-9M18.5 19V7',
 };
 
-/** Returns an icon. It is hidden from screen readers: the control around it has a name. */
+/** Returns an icon. It is hidden from screen readers, because the surrounding control has a name. */
 export function icon(name, className = 'icon') {
     const element = svg('svg', { viewBox: '0 0 24 24', class: className, 'aria-hidden': 'true', focusable: 'false' });
     element.append(svg('path', { d: paths[name] ?? paths.more }));
     return element;
 }
 
-/** Creates an element of a drawing. */
+/** Creates an SVG element. */
 export function svg(tag, attributes = {}, ...children) {
     const element = document.createElementNS(namespace, tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -76,7 +76,7 @@ export function svg(tag, attributes = {}, ...children) {
     return element;
 }
 
-/** The project's own mark: a tag's dot and the field above it. */
+/** Returns the project's logo: a dot for the tag and arcs for the field. */
 export function fieldMark(className = 'mark') {
     return svg('svg', { viewBox: '0 0 32 32', class: className, 'aria-hidden': 'true', focusable: 'false' },
         svg('path', { class: 'arc arc-3', d: 'M4.6 16a12 12 0 0 1 22.8 0' }),

@@ -2,19 +2,19 @@
 import { h, newID } from './dom.js';
 import { icon } from './icons.js';
 
-/** When the menu of a button was closed. */
+/** The time at which each button's menu was closed. */
 const closedAt = new WeakMap();
 
 /**
- * Makes a button that opens a menu.
+ * Creates a button that opens a menu.
  *
  * @param {object} options
  * @param {string} options.label the button's name
  * @param {string} [options.icon]
- * @param {string} [options.text] visible text beside the icon
+ * @param {string} [options.text] visible text next to the icon
  * @param {string} [options.className]
  * @param {() => ({text: string, icon?: string, run: () => void, isDanger?: boolean, disabled?: string|null}|null)[]}
- *   options.items called each time the menu opens; null draws a line; `disabled` is the reason why it can't be chosen
+ *   options.items called each time the menu opens; null is a separator; `disabled` is why an item can't be chosen
  */
 export function menuButton({ label, icon: iconName, text, className = 'icon-button', items }) {
     const id = newID('menu');
@@ -22,7 +22,7 @@ export function menuButton({ label, icon: iconName, text, className = 'icon-butt
         class: className, type: 'button', 'aria-label': text ? null : label, 'aria-haspopup': 'menu', 'aria-expanded': 'false',
     }, iconName && icon(iconName), text && h('span', { text }));
     button.addEventListener('click', () => {
-        // The press that closed the menu does not open it again.
+        // The press that closed the menu must not open it again.
         if (performance.now() - (closedAt.get(button) ?? -Infinity) > 250) openMenu(button, id, label, items());
     });
     button.addEventListener('keydown', (event) => {
@@ -33,7 +33,7 @@ export function menuButton({ label, icon: iconName, text, className = 'icon-butt
     return button;
 }
 
-/** Opens a menu below an element. Arrow keys move, Escape closes, the focus goes back. */
+/** Opens a menu below an element. Arrow keys move, Escape closes the menu and restores the focus. */
 export function openMenu(anchor, id, label, items) {
     const run = (item) => {
         menu.hidePopover();
@@ -49,7 +49,7 @@ export function openMenu(anchor, id, label, items) {
             }, item.icon && icon(item.icon),
             h('span', { class: 'menu-words' }, h('span', { text: item.text }),
                 item.disabled && h('span', { class: 'menu-reason', text: item.disabled })))));
-    // In the landmark or the dialog of its button.
+    // Add the menu to the landmark or dialog of its button.
     (anchor.closest('dialog, section, header') ?? document.body).append(menu);
     anchor.setAttribute('aria-expanded', 'true');
     menu.addEventListener('toggle', (event) => {

@@ -7,24 +7,24 @@ const area = document.getElementById('notices');
 const polite = h('div', { class: 'hidden-text', role: 'status', 'aria-live': 'polite' });
 const assertive = h('div', { class: 'hidden-text', role: 'alert' });
 
-/** Puts the live regions into the page, before anything is said. */
+/** Adds the live regions to the page. Must be called before the first announcement. */
 export function setUpNotices() {
     document.body.append(polite, assertive);
 }
 
-/** Says something to screen readers alone. */
+/** Announces a text to screen readers only. */
 export function say(text, isUrgent = false) {
     const region = isUrgent ? assertive : polite;
-    // The same words twice are news too.
+    // Change a repeated text slightly, so that it is announced again.
     region.textContent = region.textContent === text ? `${text}\u00A0` : text;
 }
 
 /**
- * Shows a notice for some seconds, and says it.
+ * Shows a notice for some seconds, and announces it.
  *
  * @param {string} text
- * @param {{kind?: 'info'|'problem', button?: string, run?: () => void}} [options] a notice with a button stays longer, and as
- *   long as it has the focus or the pointer
+ * @param {{kind?: 'info'|'problem', button?: string, run?: () => void}} [options] a notice with a button is shown
+ *   longer, and stays while it has the focus or the pointer
  */
 export function notify(text, { kind = 'info', button = null, run = null } = {}) {
     const notice = h('div', { class: `notice ${kind}` },

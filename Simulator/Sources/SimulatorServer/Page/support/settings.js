@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What a person has chosen for the page itself. It is in cookies, because the port, and with it all other storage, is new at each start. */
+/** The prefix of the page's settings. They are cookies, because all other storage depends on the port, which is new at each start. */
 const prefix = 'nfc-simulator-';
 const aYear = 31_536_000;
 

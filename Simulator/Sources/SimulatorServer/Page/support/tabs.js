@@ -3,9 +3,9 @@ import { h, newID } from './dom.js';
 import { icon } from './icons.js';
 
 /**
- * Makes a list of tabs with their panels. Left and right move between tabs.
+ * Creates a list of tabs with their panels. The left and right keys move between tabs.
  *
- * @param {string} label the name of the list
+ * @param {string} label the accessible name of the list
  * @param {{id: string, text: string, icon?: string, panel: HTMLElement}[]} tabs
  * @param {(id: string) => void} [onChange]
  */
@@ -54,7 +54,7 @@ export function makeTabs(label, tabs, onChange = () => {}) {
         onChange(id);
     }
 
-    /** Takes a tab out of the list, and shows its panel always; or puts it back. */
+    /** Removes a tab from the list and always shows its panel, or restores the tab. */
     function detach(id, isDetached) {
         const tab = tabs.find((other) => other.id === id);
         const button = buttons.get(id);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The texts of the page. Translators change texts.en.json alone. */
+/** The texts of the page. Translators change only texts.en.json. */
 let texts = {};
 const plural = new Intl.PluralRules('en');
 const numbers = new Intl.NumberFormat('en');
@@ -14,9 +14,9 @@ export async function loadTexts() {
 /**
  * Returns a text.
  *
- * @param {string} key its key in texts.en.json
- * @param {Record<string, string|number>} [values] what goes into the places in braces; where the text has a `one` and an
- *   `other` form, `n` chooses between them
+ * @param {string} key the key in texts.en.json
+ * @param {Record<string, string|number>} [values] the values of placeholders in braces; if the text has the forms `one`
+ *   and `other`, `n` chooses between them
  */
 export function t(key, values = {}) {
     let text = texts[key];
@@ -28,12 +28,12 @@ export function t(key, values = {}) {
     });
 }
 
-/** Returns whether a text exists. For words of the server that the page may know. */
+/** Returns whether a text exists. For codes of the server that the page may not know. */
 export function hasText(key) {
     return key in texts;
 }
 
-/** Fills the elements of the document that name their text. */
+/** Fills the elements that refer to a text. */
 export function fillTexts(root) {
     for (const element of root.querySelectorAll('[data-text]')) element.textContent = t(element.dataset.text);
     for (const element of root.querySelectorAll('[data-label]')) element.setAttribute('aria-label', t(element.dataset.label));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The properties that the form for contacts has fields for (RFC 2426, 3). */
+/** The vCard properties that the contact form has fields for (RFC 2426, 3). */
 const fields = { FN: 'name', ORG: 'organization', TEL: 'phone', EMAIL: 'email', URL: 'url', NOTE: 'note' };
 
-/** Returns the fields of a vCard that the page shows: for each its name and its value. */
+/** Returns the fields of a vCard that the page shows, with names and values. */
 export function contactFields(text) {
     const result = [];
-    // A line that begins with white space goes on from the one before.
+    // A line that begins with white space continues the previous line.
     for (const line of text.replace(/\r?\n[ \t]/g, '').split(/\r?\n/)) {
         const match = /^(?:[\w-]+\.)?([\w-]+)(?:;[^:]*)?:(.*)$/.exec(line);
         const name = fields[match?.[1].toUpperCase()];
@@ -19,7 +19,7 @@ function unescape(value) {
     return value.replace(/\\([\\,;nN])/g, (whole, character) => (character.toLowerCase() === 'n' ? '\n' : character));
 }
 
-/** Whether a record holds a vCard. */
+/** Whether a record contains a vCard. */
 export function isContact(record) {
     return record.kind === 'mime' && /^text\/(x-)?vcard$/i.test(record.type ?? '');
 }

@@ -3,12 +3,12 @@ import { h } from './dom.js';
 import { t } from './texts.js';
 import { openDialog } from './dialog.js';
 
-// Characters that nobody sees, or that change how others look: controls, marks of direction, format characters, private
-// use, unassigned ones, and what Unicode ignores by default. The same set as TextSafety's.
+// Characters that are invisible or change how others look: controls, direction marks, format characters, private use,
+// unassigned characters, and Default_Ignorable_Code_Point. TextSafety uses the same set.
 const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const pictograph = /[\p{Extended_Pictographic}\p{Regional_Indicator}\p{Emoji_Modifier}\u{FE0F}\u{20E3}]/u;
 
-/** Returns how an invisible character is written. */
+/** Returns the escape of an invisible character. */
 function escape(character) {
     if (character === '\n') return '\\n';
     if (character === '\r') return '\\r';
@@ -16,7 +16,7 @@ function escape(character) {
     return `\\u{${character.codePointAt(0).toString(16)}}`;
 }
 
-/** Splits a text into what can be shown and what has to be escaped. */
+/** Splits a text into visible parts and escapes. */
 function pieces(text, keepsLines) {
     const result = [];
     let plain = '';
@@ -36,19 +36,19 @@ function pieces(text, keepsLines) {
     return result;
 }
 
-/** Returns a text from elsewhere with its invisible characters escaped. For labels and attributes. */
+/** Escapes the invisible characters in untrusted text, for labels and attributes. */
 export function visibleText(text, limit = 200) {
     const { head, isCut } = cut(String(text ?? ''), limit);
     return pieces(head, false).map((piece) => piece.text).join('') + (isCut ? '…' : '');
 }
 
 /**
- * Returns an element with a text from elsewhere: a tag, an app, a file. Its direction does not reach the text around it, its
- * invisible characters are drawn as escapes, and a long text is cut.
+ * Returns an element for untrusted text from a tag, app or file. Its writing direction is isolated, invisible
+ * characters are shown as escapes, and long texts are cut.
  *
  * @param {string} text
- * @param {{limit?: number, lines?: boolean, more?: boolean}} [options] `limit`: how many characters are shown; `lines`: keeps
- *   line breaks; `more`: adds a button for the full text
+ * @param {{limit?: number, lines?: boolean, more?: boolean}} [options] `limit`: the maximum number of characters;
+ *   `lines`: keeps line breaks; `more`: adds a button for the full text
  */
 export function foreign(text, { limit = 200, lines = false, more = false } = {}) {
     const { head, isCut } = cut(String(text ?? ''), limit);
@@ -73,11 +73,11 @@ function showAll(text) {
     });
 }
 
-/** Cuts between characters as people see them, so that no half of one is shown. */
+/** Cuts a text to a maximum length. */
 function cut(text, limit) {
     if (text.length <= limit) return { head: text, isCut: false };
     let end = limit;
-    // Never between the two halves of a surrogate pair.
+    // Don't split a surrogate pair.
     if (/[\uD800-\uDBFF]/.test(text[end - 1])) end -= 1;
     return { head: text.slice(0, end), isCut: true };
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The findings that a project had when it started to use the linter. They are left out, so that only new ones count.
+/// The findings that a project had when it began to use the linter. They don't count as new findings.
 ///
-/// A finding is identified by its rule, its file, and the text of its line, so that it is still known when lines move.
+/// A finding is identified by its rule, file and source line, so that it is recognized even if lines move.
 public struct Baseline: Sendable {
     private var counts: [String: Int] = [:]
 
-    /// Reads a baseline.
+    /// Parses a baseline file.
     ///
-    /// - Throws: ``FormatError`` when the file is not a baseline.
+    /// - Throws: ``FormatError`` if the file is not a baseline.
     public init(_ bytes: [UInt8]) throws(FormatError) {
         let root = try ConfigValue.json(bytes)
         guard let entries = root["findings"]?.array else { throw FormatError("The file is no baseline.", Position()) }
         for entry in entries {
-            // A sloppy file would let findings through, or hold none back.
+            // Reject incomplete entries, because they would silently match no finding.
             guard let id = entry["id"]?.string, let file = entry["file"]?.string, let line = entry["line"]?.string
             else {
                 throw FormatError("A finding has no id, file or line.", entry.position)
@@ -29,11 +29,11 @@ public struct Baseline: Sendable {
 
     /// The findings that are not in the baseline.
     public func newFindings(_ report: Report) -> [Finding] {
-        var left = self
-        return left.takeNewFindings(report)
+        var remaining = self
+        return remaining.takeNewFindings(report)
     }
 
-    /// The findings that are not in the baseline. What it leaves out is used up, also for the next report.
+    /// The findings that are not in the baseline. Each match uses up its baseline entry, also for later reports.
     public mutating func takeNewFindings(_ report: Report) -> [Finding] {
         report.findings.filter { finding in
             let key = Self.key(finding.id, finding.place.path, report.line(finding.place)?.trimmed ?? "")
@@ -43,10 +43,10 @@ public struct Baseline: Sendable {
         }
     }
 
-    /// A baseline of all findings, as JSON.
+    /// Creates a baseline of all findings, as JSON.
     public static func text(_ report: Report) -> String { text(Reports([report])) }
 
-    /// A baseline of all findings of several reports, as JSON.
+    /// Creates a baseline of all findings in several reports, as JSON.
     public static func text(_ reports: Reports) -> String {
         var order: [String] = []
         var counts: [String: (finding: Finding, line: String, count: Int)] = [:]
@@ -56,13 +56,13 @@ public struct Baseline: Sendable {
             if counts[key] == nil { order.append(key) }
             counts[key, default: (finding, line, 0)].count += 1
         }
-        let entries = order.compactMap { counts[$0] }.map { known in
+        let entries = order.compactMap { counts[$0] }.map { entry in
             "  "
                 + JSONOutput.line(
                     .object([
-                        ("id", .text(known.finding.id)), ("file", .text(known.finding.place.path)),
-                        ("line", .text(known.line)),
-                        ("count", .number(known.count)),
+                        ("id", .text(entry.finding.id)), ("file", .text(entry.finding.place.path)),
+                        ("line", .text(entry.line)),
+                        ("count", .number(entry.count)),
                     ])
                 )
         }

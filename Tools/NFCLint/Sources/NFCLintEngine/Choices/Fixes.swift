@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Applies the changes that mend findings.
+/// Applies the edits that fix findings.
 public struct Fixes: Sendable {
-    /// A file before and after.
+    /// A file before and after its edits.
     public struct Change: Sendable {
-        /// The path.
+        /// The file's path.
         public var path: String
-        /// The bytes before.
+        /// The original contents.
         public var before: [UInt8]
-        /// The bytes after.
+        /// The new contents.
         public var after: [UInt8]
     }
 
     /// The files that change.
     public private(set) var changes: [Change] = []
-    /// The number of findings that are mended.
+    /// The number of findings that are fixed.
     public private(set) var count = 0
 
-    /// Takes the changes of findings; of two that overlap only the first.
+    /// Applies the edits of findings. If findings have overlapping edits, only the first finding is fixed.
     public init(_ findings: [Finding], _ files: any ProjectFiles) {
         var edits: [String: [Edit]] = [:]
         for finding in findings where !finding.edits.isEmpty {
@@ -43,13 +43,13 @@ public struct Fixes: Sendable {
         left == right || left.overlaps(right)
     }
 
-    /// The changes as a unified diff. What can't be seen is escaped, so that no text of a file draws on a terminal.
+    /// The changes as a unified diff. Invisible characters are escaped, so that file contents can't control a terminal.
     public var diff: String { changes.map(Self.diff).joined() }
 
     private static func diff(_ change: Change) -> String {
         let before = TextLines.exact(change.before)
         let after = TextLines.exact(change.after)
-        // Equal lines at both ends are outside of the one hunk.
+        // The diff has one hunk. It excludes the equal lines at the start and at the end.
         var start = 0
         while start < min(before.count, after.count), before[start] == after[start] { start += 1 }
         var tail = 0
@@ -72,12 +72,12 @@ public struct Fixes: Sendable {
         return output
     }
 
-    /// A line with its mark. A return before its end is seen by programs alone.
+    /// A line with its diff marker. A carriage return at the end is kept, because patch programs need it.
     private static func shown(_ mark: String, _ line: String) -> String {
         line.utf8.last == 0x0D ? mark + String(line.dropLast()).visible + "\r\n" : mark + line.visible + "\n"
     }
 
-    /// Lines that stay, go and come.
+    /// The unchanged, removed and inserted lines of the diff.
     private static func steps(_ before: [String], _ after: [String]) -> [String] {
         let difference = after.difference(from: before)
         var removed: Set<Int> = []

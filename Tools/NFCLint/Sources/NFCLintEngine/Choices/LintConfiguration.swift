@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `.nfclint.yml` chooses.
+/// The settings in `.nfclint.yml`.
 ///
 ///     disabled: [TXT005]
 ///     severity:
@@ -10,28 +10,28 @@
 ///     exclude: [Legacy]
 ///     baseline: nfclint-baseline.json
 public struct LintConfiguration: Sendable {
-    /// The ids of rules that are off.
+    /// The ids of disabled rules.
     public var disabled: Set<String> = []
-    /// Other severities, by id.
+    /// The severities that replace those of the rules, by rule id.
     public var severities: [String: Severity] = [:]
-    /// What the app's objects are called, for TXT007.
+    /// The app's names for its tagged objects, such as "badge", for TXT007.
     public var objects: [String] = []
-    /// Names of products that may have words of the technology, for TXT001.
+    /// Product names that may contain technical words, for TXT001.
     public var products: [String] = []
-    /// Beginnings of paths that are left out.
+    /// The path prefixes of files to ignore.
     public var excluded: [String] = []
-    /// The baseline's path; nil for none.
+    /// The path of the baseline; nil for no baseline.
     public var baseline: String?
-    /// What is wrong with the file, as sentences.
+    /// The problems in the file, as sentences.
     public private(set) var problems: [String] = []
 
-    /// Nothing chosen.
+    /// Creates the default settings.
     public init() {}
 
-    /// Reads the file.
+    /// Parses the file.
     ///
     /// - Parameters:
-    ///   - bytes: the file.
+    ///   - bytes: the contents of the file.
     ///   - known: the ids of all rules.
     public init(_ bytes: [UInt8], known: Set<String>) {
         let root: ConfigValue
@@ -69,7 +69,7 @@ public struct LintConfiguration: Sendable {
         }
     }
 
-    /// Notes a value with the wrong type for its key, which would have no effect.
+    /// Reports a value whose type does not fit its key, because it would have no effect.
     private mutating func check(_ entry: ConfigValue.Entry) {
         let isFine: Bool
         let type: String

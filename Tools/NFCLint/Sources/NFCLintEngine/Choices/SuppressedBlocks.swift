@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the code ends that a comment alone on a line is for. All lines are read once, so that many comments take no longer
-/// than few.
+/// Finds the end of the code that a comment on its own line applies to. Reads all lines only once, so that many
+/// comments take no longer than few.
 struct SuppressedBlocks {
     private let count: Int
-    /// The indexes of the lines with `nfclint:enable`, in order, by the rules that they name; under the empty id those
-    /// that name none.
+    /// The indexes of the lines with `nfclint:enable`, in order, by rule id. The empty id has the lines that name no
+    /// rule.
     private var enables: [String: [Int]] = [:]
-    /// For each line, the number of the last line of the block that begins there; nil when it has no end.
+    /// For each line, the number of the last line of the block that begins there; nil if the block doesn't end.
     private var ends: [Int?] = []
 
     init(_ lines: [String]) {
         count = lines.count
-        // How many braces are open before each line, and after the last one.
+        // The number of open braces before each line, and after the last line.
         var depths = [0]
         for (index, line) in lines.enumerated() {
             depths.append(depths[index] + line.count { $0 == "{" } - line.count { $0 == "}" })
@@ -21,7 +21,7 @@ struct SuppressedBlocks {
             for id in ids.isEmpty ? [""] : ids { enables[id, default: []].append(index) }
         }
         ends = Array(repeating: nil, count: lines.count)
-        // The lines whose block has not ended yet; the outermost first, so that the depths grow.
+        // The lines whose block has not ended yet, outermost first, so that their depths increase.
         var open: [Int] = []
         for (index, depth) in depths.enumerated() {
             while let last = open.last, depth <= depths[last] {
@@ -36,7 +36,7 @@ struct SuppressedBlocks {
     ///
     /// - Parameters:
     ///   - start: the index of the line.
-    ///   - ids: the rules that the comment names; none for all.
+    ///   - ids: the rules that the comment names; empty for all rules.
     func end(from start: Int, _ ids: Set<String>) -> Int {
         guard start < count else { return start }
         let enable = ids.union([""]).compactMap { id in enables[id]?.firstInOrder { $0 >= start } }.min()

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The findings that comments in a file take back.
+/// The findings that comments in a file suppress.
 ///
 ///     session.begin()  // nfclint:disable TXT010
 ///     // nfclint:disable SRC012
 ///     func read() { … }
 ///     // nfclint:disable:file TXT001
 ///
-/// After code, the comment is for its line. Alone on a line, it is for the next one: that line, or the block
-/// whose brace it opens; up to `nfclint:enable` where that follows. With `:file`, or before the first line of code, it is for
-/// the whole file. Without ids it is for all rules.
+/// After code, a comment applies to its line. On its own line, it applies to the next line or to the block that opens
+/// there, or up to `nfclint:enable`. With `:file`, or before the first line of code, it applies to the whole file. A
+/// comment without ids applies to all rules.
 struct Suppressions {
-    /// The lines that are covered, by rule; under the empty id those that are for all rules. In order, without overlaps.
+    /// The suppressed lines by rule id, in order and disjoint. The empty id means all rules.
     private var covered: [String: [ClosedRange<Int>]] = [:]
 
     init(_ bytes: [UInt8]) {
@@ -40,7 +40,7 @@ struct Suppressions {
         }
     }
 
-    /// Covers lines: all, or those from a line on before which no other call began.
+    /// Suppresses lines: all lines, or a range that begins no earlier than the ranges of previous calls.
     private mutating func cover(_ range: ClosedRange<Int>, _ ids: Set<String>) {
         for id in ids.isEmpty ? [""] : ids {
             var range = range
@@ -59,13 +59,13 @@ struct Suppressions {
         }
     }
 
-    /// The start of a line's comment, outside of string literals; nil when there is none.
+    /// The start of a line's comment, outside string literals; nil if the line has no comment.
     ///
-    /// - Parameter isInText: whether the line begins inside a multi-line literal; on return, whether the next one does.
+    /// - Parameter isInText: whether the line begins inside a multi-line literal. Updated for the next line.
     private static func comment(_ line: String, _ isInText: inout Bool) -> String.Index? {
         var rest = line[...]
         var isBehindBlank = true
-        // A quote after one without an end has none either: all after the first are escaped.
+        // If one quote is not closed, later quotes aren't either, because all quotes after the first are escaped.
         var hasEnds = true
         while let character = rest.first {
             if rest.hasPrefix("\"\"\"") {
@@ -92,7 +92,7 @@ struct Suppressions {
         return nil
     }
 
-    /// The index after a string literal; nil when it has no end.
+    /// The index after a string literal; nil if the literal is not closed.
     private static func end(of text: Substring) -> String.Index? {
         var isEscaped = false
         for index in text.indices.dropFirst() {
@@ -116,14 +116,14 @@ struct Suppressions {
         return false
     }
 
-    /// The ids of rules in a text.
+    /// The rule ids in a text.
     static func ids(_ text: Substring) -> [String] {
         text.split { !($0.isLetter || $0.isNumber) }.map(String.init).filter { word in
             word.count == 6 || word.count == 7 ? word.last?.isNumber == true && word.first?.isUppercase == true : false
         }
     }
 
-    /// Whether a line is a comment, blank, or part of a file header.
+    /// Whether a line is blank, a comment, or part of a file header.
     private static func isWithoutCode(_ line: String) -> Bool {
         let text = line.trimmed
         return text.isEmpty || ["//", "/*", "*", "#!", "<?xml", "<!DOCTYPE", "<!--"].contains { text.hasPrefix($0) }

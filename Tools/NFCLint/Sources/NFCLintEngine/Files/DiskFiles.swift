@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// The files of a folder on disk.
+/// The files of a project on disk.
 ///
-/// Some folders are left out: hidden ones, build folders, and folders of package managers. Links to files are followed, and
-/// links to folders if they stay in the project.
+/// Hidden folders, build folders and folders of package managers are skipped. Links to files are followed; links to
+/// folders only if they stay in the project.
 public struct DiskFiles: ProjectFiles {
-    /// The largest file that is read.
+    /// The maximum size of a file, in bytes.
     public static let largestFile = 8 << 20
 
     private let root: URL
     /// The paths in order.
     public let paths: [String]
-    /// Links to other files and folders of the project.
+    /// The links to other files and folders of the project.
     public let links: [String: String]
-    /// Folders that can't be listed, and links that lead nowhere.
+    /// Folders that can't be listed, and broken links.
     public let unread: [UnreadFile]
     private let sizes: [String: Int]
 
-    /// Lists the files of a folder; a file alone is a project of one.
+    /// Lists the files of a folder. A single file is a project of its own.
     ///
     /// - Parameters:
-    ///   - root: the folder or the file, also by a link.
-    ///   - excluded: beginnings of relative paths that are left out.
+    ///   - root: the folder or the file, or a link to it.
+    ///   - excluded: the prefixes of relative paths to skip.
     public init(root: URL, excluded: [String] = []) {
         let target = root.resolvingSymlinksInPath()
         let values = try? target.resourceValues(forKeys: [.isDirectoryKey, .isRegularFileKey, .fileSizeKey])
@@ -31,14 +31,14 @@ public struct DiskFiles: ProjectFiles {
             self.root = root.deletingLastPathComponent()
             paths = [name]
             links = [:]
-            // A device or a pipe may have no end.
+            // Devices and pipes can be endless, so read only regular files.
             let isFile = values?.isRegularFile == true
             let size = values?.fileSize ?? 0
             sizes = isFile ? [name: size] : [:]
             if !isFile {
                 unread = [UnreadFile(Place(name), "This is no ordinary file.")]
             } else if size > Self.largestFile || !FileManager.default.isReadableFile(atPath: target.path) {
-                // It was named, so it matters whatever it is. In a folder, rules decide which files do.
+                // The user named this file, so report the problem. In a folder, the rules decide which files matter.
                 unread = [UnreadFile(Place(name), "The file can't be read, or is larger than 8 MB.")]
             } else {
                 unread = []
@@ -53,7 +53,7 @@ public struct DiskFiles: ProjectFiles {
         paths = listing.sizes.keys.sorted()
     }
 
-    /// The bytes of a file.
+    /// Reads a file.
     public func bytes(_ path: String) -> [UInt8]? {
         guard let size = sizes[path], size <= Self.largestFile else { return nil }
         return (try? Data(contentsOf: root.appendingPathComponent(path))).map(Array.init)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Goes through a folder and writes down the files that may matter, with their sizes.
+/// Lists the files in a folder that may matter, with their sizes.
 struct FolderListing {
-    /// The sizes of files by their relative paths.
+    /// The sizes of files, by relative path.
     private(set) var sizes: [String: Int] = [:]
     /// Links to files and folders that are listed under another path.
     private(set) var links: [String: String] = [:]
@@ -27,7 +27,7 @@ struct FolderListing {
 
     /// - Parameters:
     ///   - root: the folder, without links in its path.
-    ///   - excluded: beginnings of relative paths that are left out.
+    ///   - excluded: the prefixes of relative paths to skip.
     init(_ root: URL, excluded: [String]) {
         let prefix = root.path.hasSuffix("/") ? root.path : root.path + "/"
         var open = [""]
@@ -66,7 +66,7 @@ struct FolderListing {
         }
     }
 
-    /// Files in the project then have two names. Folders outside are left out, so that the walk has no cycle.
+    /// Follows a link. Folders outside the project are skipped, so that the search can't loop.
     private mutating func follow(_ path: String, to target: URL, _ prefix: String) {
         let inner = target.path.hasPrefix(prefix) ? String(target.path.dropFirst(prefix.count)) : nil
         let values = try? target.resourceValues(forKeys: Set(Self.keys))
@@ -84,7 +84,7 @@ struct FolderListing {
     }
 
     private static func isSkipped(_ name: String) -> Bool {
-        // Association files have their own folder.
+        // This hidden folder contains association files.
         if name == ".well-known" { return false }
         return name.hasPrefix(".") || skipped.contains(name) || skippedEndings.contains(where: name.hasSuffix)
     }

@@ -10,7 +10,7 @@ struct LineStarts: Sendable {
         self.offsets = offsets
     }
 
-    /// The place of an offset in the text.
+    /// The line and column of an offset in the text.
     func position(of offset: Int) -> Position {
         let line = offsets.firstIndexInOrder { $0 > offset }
         return Position(line: line, column: offset - offsets[line - 1] + 1)

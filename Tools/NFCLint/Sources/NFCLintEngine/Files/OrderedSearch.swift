@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Array {
-    /// Returns the first element that meets a condition, which all elements after it meet too.
+    /// Returns the first element that meets a condition. All later elements must meet the condition too.
     ///
-    /// - Returns: nil when none meets it.
+    /// - Returns: nil if no element meets the condition.
     func firstInOrder(where isMet: (Element) -> Bool) -> Element? {
         let index = firstIndexInOrder(where: isMet)
         return index < count ? self[index] : nil
     }
 
-    /// Returns the index of ``firstInOrder(where:)``; the number of elements when none meets the condition.
+    /// Returns the index of ``firstInOrder(where:)``, or the number of elements if no element meets the condition.
     func firstIndexInOrder(where isMet: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The files of a project, from any source.
+/// The files of a project, independent of where they are stored.
 public protocol ProjectFiles: Sendable {
     /// The paths of all files that may matter, relative to the project's folder, in order.
     var paths: [String] { get }
-    /// Links in the project to other files and folders of it, as relative paths.
+    /// The links to other files and folders of the project, as relative paths.
     var links: [String: String] { get }
     /// The files and folders that exist but can't be read or listed.
     var unread: [UnreadFile] { get }
-    /// The bytes of a file; nil when it is missing, too large, or can't be read.
+    /// Reads a file; nil if it is missing, too large or unreadable.
     func bytes(_ path: String) -> [UInt8]?
 }
 
 extension ProjectFiles {
-    /// No links.
+    /// No links by default.
     public var links: [String: String] { [:] }
-    /// All was listed.
+    /// No unread files by default.
     public var unread: [UnreadFile] { [] }
 }
 
-/// Files in memory, for examples.
+/// Files in memory, used for examples.
 public struct MemoryFiles: ProjectFiles {
     private let files: [String: [UInt8]]
 
-    /// Files with their texts.
+    /// Creates files from their contents, by path.
     public init(_ files: [String: [UInt8]]) { self.files = files }
 
-    /// The files of an example.
+    /// Creates the files of an example.
     public init(_ example: Example) {
         var files: [String: [UInt8]] = [:]
         for file in example.files { files[file.path, default: []] += Array(file.text.utf8) }
@@ -36,6 +36,6 @@ public struct MemoryFiles: ProjectFiles {
     /// The paths in order.
     public var paths: [String] { files.keys.sorted() }
 
-    /// The bytes of a file.
+    /// Returns the contents of a file.
     public func bytes(_ path: String) -> [UInt8]? { files[path] }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Splits the bytes of a text into lines, for all files that are read by lines.
+/// Splits the bytes of a text into lines.
 ///
-/// "\r\n" is one `Character`, so that a `String` must not be split at "\n".
+/// Works on bytes, because "\r\n" is one `Character` and splitting a `String` at "\n" would miss it.
 enum TextLines {
-    /// The lines without their ends; a mark of the byte order is left out.
+    /// The lines without line endings and without a byte order mark.
     static func read(_ bytes: [UInt8]) -> [String] {
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         return split(bytes[start...]).map { line in
@@ -12,7 +12,7 @@ enum TextLines {
         }
     }
 
-    /// The lines as they are, with the carriage returns before their ends.
+    /// The lines with a carriage return, if there is one, but without the newline.
     static func exact(_ bytes: [UInt8]) -> [String] { split(bytes[...]).map { String(decoding: $0, as: UTF8.self) } }
 
     private static func split(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file or folder that was not read, or only in parts.
+/// A file or folder that was not read completely.
 public struct UnreadFile: Sendable {
-    /// Where it is.
+    /// The file's location.
     public var place: Place
-    /// What is wrong, as a sentence.
+    /// The problem, as a sentence.
     public var reason: String
-    /// Whether no part of it was checked.
+    /// Whether nothing in the file was checked.
     public var isWhole: Bool
 
-    /// A file that was not read.
+    /// Creates a record of an unread file.
     public init(_ place: Place, _ reason: String, isWhole: Bool = true) {
         self.place = place
         self.reason = reason

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A change of a file that mends a finding and is safe to make unseen.
+/// A change in a file that fixes a finding and is safe to apply without review.
 public struct Edit: Sendable, Hashable {
     /// The file's path.
     public var path: String
-    /// The bytes that are replaced, as offsets in the file; an empty range inserts.
+    /// The bytes to replace, as offsets in the file. An empty range inserts.
     public var range: Range<Int>
-    /// What comes in their place.
+    /// The new text.
     public var replacement: String
 
-    /// A change.
+    /// Creates an edit.
     public init(path: String, range: Range<Int>, replacement: String) {
         self.path = path
         self.range = range

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The files of a small project that show a rule. They are its tests, and stand on its page.
+/// The files of a small project that illustrates a rule. Examples are the rule's tests and appear on its page.
 public struct Example: Sendable {
-    /// The files: path and text.
+    /// The paths and contents of the files.
     public var files: [(path: String, text: String)]
 
-    /// An example of files.
+    /// Creates an example from files.
     public init(_ files: [(path: String, text: String)]) { self.files = files }
 
-    /// One file with Swift code; `import CoreNFC` is put before it.
+    /// Creates one Swift file. `import CoreNFC` is added at the top.
     public static func swift(_ text: String, _ name: String = "Reader.swift") -> Example {
         Example([(name, "import CoreNFC\n\n" + text + "\n")])
     }
 
-    /// The `Info.plist` of an app, with the keys given.
+    /// Creates an app's `Info.plist` with the given keys.
     public static func plist(_ keys: String) -> Example { Example([("Info.plist", propertyList(keys))]) }
 
-    /// The entitlements of an app, with the keys given.
+    /// Creates an app's entitlements with the given keys.
     public static func entitlements(_ keys: String) -> Example {
         Example([("App.entitlements", propertyList(keys))])
     }
 
-    /// A description for XcodeGen of an app with this minimum version of iOS, with `Info.plist` and `App.entitlements`.
+    /// Creates an XcodeGen project of an app with this minimum iOS version, `Info.plist` and `App.entitlements`.
     public static func minimum(_ version: String, type: String = "application") -> Example {
         let text = """
             name: App
@@ -39,10 +39,10 @@ public struct Example: Sendable {
         return Example([("project.yml", text + "\n")])
     }
 
-    /// Any other file.
+    /// Creates any other file.
     public static func file(_ path: String, _ text: String) -> Example { Example([(path, text + "\n")]) }
 
-    /// The files of both.
+    /// Combines the files of two examples.
     public static func + (left: Example, right: Example) -> Example { Example(left.files + right.files) }
 
     private static func propertyList(_ keys: String) -> String {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a rule found in a place.
+/// A problem that a rule has found.
 public struct Finding: Sendable, Hashable {
     /// The rule's id, such as `SRC003`.
     public var id: String
-    /// How much it matters.
+    /// The severity of the problem.
     public var severity: Severity
-    /// Where it is.
+    /// The location of the problem.
     public var place: Place
-    /// What is wrong, as a sentence.
+    /// The problem, as a sentence.
     public var message: String
-    /// How to mend it, as a sentence.
+    /// How to fix the problem, as a sentence.
     public var remedy: String
-    /// Whether it is certain. What syntax can't prove is never an error.
+    /// Whether the problem is certain. Problems that the syntax can't prove are never errors.
     public var isProven: Bool
-    /// The target in which it was found; nil for none.
+    /// The target that contains the problem; nil if unknown.
     public var target: String?
-    /// The changes that fix it; empty when a person must decide.
+    /// The edits that fix the problem; empty if a person must decide.
     public var edits: [Edit]
 
-    /// A finding.
+    /// Creates a finding.
     public init(
         id: String,
         severity: Severity,

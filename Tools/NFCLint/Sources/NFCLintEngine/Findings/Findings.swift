@@ -4,7 +4,7 @@
 public struct Findings {
     let rule: Rule
     let target: String?
-    /// What was found.
+    /// The findings so far.
     public private(set) var all: [Finding] = []
 
     init(rule: Rule, target: String?) {
@@ -15,12 +15,12 @@ public struct Findings {
     /// Adds a finding.
     ///
     /// - Parameters:
-    ///   - place: the place; nil adds nothing.
-    ///   - message: what is wrong, as a sentence.
-    ///   - remedy: how to fix it; nil for the rule's own text.
-    ///   - severity: the severity; nil for the rule's own.
-    ///   - isProven: whether it is certain.
-    ///   - edits: the changes that fix it.
+    ///   - place: the location; if nil, nothing is added.
+    ///   - message: the problem, as a sentence.
+    ///   - remedy: how to fix the problem; nil for the rule's own text.
+    ///   - severity: the severity; nil for the rule's own severity.
+    ///   - isProven: whether the problem is certain.
+    ///   - edits: the edits that fix the problem.
     public mutating func add(
         _ place: Place?,
         _ message: String,

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A rule: its description, its reason, examples, and its check.
+/// A rule: its description, rationale, examples and check.
 public struct Rule: Sendable {
-    /// The id, such as `SRC003`. It never changes its meaning.
+    /// The id, such as `SRC003`. The meaning of an id never changes.
     public var id: String
-    /// How much its findings matter, unless a finding says otherwise.
+    /// The default severity of the rule's findings.
     public var severity: Severity
-    /// What it is about, in a few words.
+    /// A short title.
     public var title: String
-    /// Why it matters.
+    /// Why the rule matters.
     public var why: String
-    /// How to mend it.
+    /// How to fix a finding.
     public var fix: String
-    /// Projects in which it finds something.
+    /// Projects in which the rule finds a problem.
     public var bad: [Example]
-    /// Projects in which it finds nothing.
+    /// Projects in which the rule finds no problem.
     public var good: [Example]
-    /// Looks for it in one target.
+    /// Checks one target.
     public var check: @Sendable (Unit, inout Findings) -> Void
 
-    /// A rule.
+    /// Creates a rule.
     public init(
         id: String,
         severity: Severity,
@@ -40,7 +40,7 @@ public struct Rule: Sendable {
         self.check = check
     }
 
-    /// The command that prints its page.
+    /// The command that prints the rule's page.
     public var page: String { "nfc lint --explain \(id)" }
 }
 
@@ -48,7 +48,7 @@ extension Rule {
     /// The rule as one JSON object on a line.
     public var json: String { JSONOutput.line(.object(members)) }
 
-    /// The rule with its reason, its remedy and its page, as one JSON object on a line.
+    /// The rule with its rationale, remedy and page, as one JSON object on a line.
     public var explanation: String {
         JSONOutput.line(
             .object(members + [("why", .text(why)), ("remedy", .text(fix)), ("text", .text(RulePage(self).text))])

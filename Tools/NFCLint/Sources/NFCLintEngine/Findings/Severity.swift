@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much a finding matters.
+/// How serious a finding is.
 public enum Severity: String, Sendable, Hashable, Comparable, CaseIterable {
-    /// The app fails, or is refused.
+    /// The app fails or is rejected.
     case error
-    /// Something that goes wrong for people, or is bad style.
+    /// A problem for users, or bad style.
     case warning
-    /// Good to know, or not proven.
+    /// Useful to know, or not proven.
     case info
 
-    /// An error is the greatest.
+    /// Orders severities from info to error.
     public static func < (left: Severity, right: Severity) -> Bool { left.rank < right.rank }
 
     private var rank: Int {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a binary property list.
+/// Parses a binary property list.
 ///
-/// Objects can be shared, so a small file can expand to more values than fit in memory. Visited values and the bytes of
-/// their texts are counted.
+/// Objects can be shared, so a small file can expand to more values than fit in memory. Therefore the numbers of values
+/// and of text bytes are limited.
 struct BinaryPropertyList {
-    /// The most values that are read; no list of an app comes near.
+    /// The maximum number of values. Property lists of apps have far fewer.
     static let mostValues = 100_000
-    /// The most bytes of all texts together.
+    /// The maximum size of all texts together, in bytes.
     static let mostTextBytes = 64 << 20
 
     private let bytes: [UInt8]
@@ -112,7 +112,7 @@ struct BinaryPropertyList {
         try Self.number(bytes, offset + index * referenceSize, referenceSize)
     }
 
-    /// The number of elements: in the marker, or in a number after it.
+    /// Reads the number of elements, either from the marker or from the number after it.
     private func count(_ low: Int, _ offset: inout Int) throws(FormatError) -> Int {
         guard low == 0x0F else { return low }
         guard offset < bytes.count, bytes[offset] >> 4 == 1, bytes[offset] & 0x0F <= 3 else { throw Self.broken }

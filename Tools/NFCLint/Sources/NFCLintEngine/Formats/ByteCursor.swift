@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Goes through the bytes of a text and counts lines.
+/// A cursor over the bytes of a text that also counts lines.
 struct ByteCursor {
-    /// The maximum depth of values; deeper values are an error.
+    /// The maximum nesting depth of values. Deeper values are an error.
     static let deepest = 128
 
     let bytes: [UInt8]
@@ -43,7 +43,7 @@ struct ByteCursor {
 
     mutating func advance(_ count: Int) { for _ in 0..<count { advance() } }
 
-    /// Moves past the next occurrence of a text, and returns whether there is one.
+    /// Moves past the next occurrence of a text. Returns false if there is none.
     mutating func skip(past text: StaticString) -> Bool {
         while !isAtEnd {
             if starts(with: text) {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A file of configuration that was read.
+/// A parsed configuration file.
 public struct ConfigFile: Sendable {
-    /// Its path.
+    /// The file's path.
     public var path: String
-    /// What it holds.
+    /// The file's contents.
     public var root: ConfigValue
 
-    /// A file.
+    /// Creates a configuration file.
     public init(path: String, root: ConfigValue) {
         self.path = path
         self.root = root
     }
 
-    /// The place of a position in it.
+    /// The location of a position in this file.
     public func place(_ position: Position?) -> Place { Place(path, position ?? Position()) }
 
-    /// Reads a property list in XML, binary or the old style.
+    /// Parses a property list in XML, binary or the old style.
     ///
-    /// - Throws: ``FormatError`` with the place of the error.
+    /// - Throws: ``FormatError`` with the position of the error.
     public static func propertyList(_ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
         if bytes.starts(with: Array("bplist".utf8)) { return try BinaryPropertyList.read(bytes) }
         let bytes = utf8(bytes)
@@ -26,7 +26,7 @@ public struct ConfigFile: Sendable {
         return try first == 0x3C ? XMLPropertyList.read(bytes) : OldPropertyList.read(bytes)
     }
 
-    /// UTF-16 as UTF-8; `.strings` were that once.
+    /// Converts UTF-16 to UTF-8, because older `.strings` files use UTF-16.
     static func utf8(_ bytes: [UInt8]) -> [UInt8] {
         let isLittle = bytes.starts(with: [0xFF, 0xFE])
         guard isLittle || bytes.starts(with: [0xFE, 0xFF]) else { return bytes }

@@ -2,15 +2,15 @@
 
 /// Cuts extremely long lists and texts, so that rules can compare all values of a list.
 struct ConfigLimits {
-    /// The most values of a list.
+    /// The maximum number of values in a list.
     static let longestList = 1000
-    /// The most bytes of a text.
+    /// The maximum size of a text, in bytes.
     static let longestText = 10_000
 
-    /// The first omission, as a sentence, and its place; nil when nothing was left out.
+    /// The first omission, as a sentence with its position; nil if nothing was omitted.
     private(set) var problem: FormatError?
 
-    /// The value, cut at the limits.
+    /// Cuts a value at the limits.
     mutating func cut(_ value: ConfigValue) -> ConfigValue {
         var result = value
         switch value.content {

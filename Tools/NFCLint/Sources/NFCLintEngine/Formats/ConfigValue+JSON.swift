@@ -2,9 +2,9 @@
 import TextSafety
 
 extension ConfigValue {
-    /// Reads JSON and records the place of each value. A byte order mark at the start is skipped.
+    /// Parses JSON and records the position of each value. Skips a byte order mark at the start.
     ///
-    /// - Throws: ``FormatError`` with the line, when the text is not one JSON value or is nested too deeply.
+    /// - Throws: ``FormatError`` with the line, if the text is not one JSON value or is nested too deeply.
     static func json(_ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
         var cursor = ByteCursor(bytes)
         let start = cursor.offset
@@ -17,7 +17,7 @@ extension ConfigValue {
         }
     }
 
-    /// - Parameter cursor: stands before the value. The values of a text come in order, so it only moves forward.
+    /// - Parameter cursor: a position before the value. Only moves forward, because values are visited in order.
     private init(_ node: JSONNode, _ cursor: inout ByteCursor) {
         cursor.advance(node.range.lowerBound - cursor.offset)
         let position = cursor.position

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of a property list, JSON or YAML, and its place.
+/// A value in a property list, JSON or YAML, with its position.
 public struct ConfigValue: Sendable {
-    /// One pair of a dictionary.
+    /// A key and its value in a dictionary.
     public struct Entry: Sendable {
-        /// The key as it is written.
+        /// The key, as written.
         public var key: String
-        /// Where the key stands.
+        /// The position of the key.
         public var position: Position
-        /// The offset of the pair in the file, where known.
+        /// The offset of the entry in the file, if known.
         public var offset: Int?
-        /// Its value.
+        /// The value.
         public var value: ConfigValue
     }
 
-    /// What it is.
+    /// The type and the contents of a value.
     public indirect enum Content: Sendable {
         /// A text.
         case string(String)
-        /// A number, as it is written.
+        /// A number, as written.
         case number(String)
-        /// Yes or no.
+        /// A Boolean.
         case boolean(Bool)
-        /// Dates and data, whose contents don't matter.
+        /// A date or data. The contents don't matter.
         case other(String)
         /// Values in order.
         case array([ConfigValue])
-        /// Pairs in order; a key may be there twice.
+        /// Entries in order. A key may occur twice.
         case dictionary([Entry])
     }
 
-    /// What it is.
+    /// The type and the contents.
     public var content: Content
-    /// Where it begins.
+    /// The position at which the value begins.
     public var position: Position
-    /// The bytes that it takes in the file, where known.
+    /// The bytes of the value in the file, if known.
     public var range: Range<Int>?
 
-    /// A value.
+    /// Creates a value.
     public init(_ content: Content, _ position: Position = Position(), range: Range<Int>? = nil) {
         self.content = content
         self.position = position
@@ -50,7 +50,7 @@ public struct ConfigValue: Sendable {
         return nil
     }
 
-    /// A text, or a number or Boolean as it is written.
+    /// The text of a string, or a number or Boolean as written; nil for other types.
     public var scalar: String? {
         switch content {
         case .string(let text), .number(let text): text
@@ -65,28 +65,28 @@ public struct ConfigValue: Sendable {
         return nil
     }
 
-    /// The values; nil for other types.
+    /// The values of an array; nil for other types.
     public var array: [ConfigValue]? {
         if case .array(let values) = content { return values }
         return nil
     }
 
-    /// The pairs; nil for other types.
+    /// The entries of a dictionary; nil for other types.
     public var entries: [Entry]? {
         if case .dictionary(let entries) = content { return entries }
         return nil
     }
 
-    /// The pair of a key; nil when it is not there, or this is no dictionary.
+    /// The entry of a key; nil if the key is missing or this is not a dictionary.
     public func entry(_ key: String) -> Entry? { entries?.first { $0.key == key } }
 
-    /// The value of a key.
+    /// The value of a key; nil if the key is missing or this is not a dictionary.
     public subscript(_ key: String) -> ConfigValue? { entry(key)?.value }
 
-    /// The texts of an array, or a text alone.
+    /// The texts of an array, or a single text as an array.
     public var strings: [String] { array?.compactMap(\.scalar) ?? scalar.map { [$0] } ?? [] }
 
-    /// What type it is, in words.
+    /// The type of the value, as words for messages.
     public var kind: String {
         switch content {
         case .string: "a string"
@@ -99,11 +99,11 @@ public struct ConfigValue: Sendable {
     }
 }
 
-/// Why a file can't be read.
+/// Why a file can't be parsed.
 public struct FormatError: Error, Sendable {
-    /// A sentence.
+    /// The reason, as a sentence.
     public var reason: String
-    /// Where it is.
+    /// The position of the error.
     public var position: Position
 
     init(_ reason: String, _ position: Position) {

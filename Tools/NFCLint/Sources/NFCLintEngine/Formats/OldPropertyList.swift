@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a property list in the old style with braces: Xcode's projects, and `.strings`.
+/// Parses a property list in the old style with braces, as used by Xcode projects and `.strings` files.
 struct OldPropertyList {
     private var cursor: ByteCursor
 
-    /// Reads a file; the braces around the whole may be missing, as in `.strings`.
+    /// Parses a file. The outer braces may be missing, as in `.strings` files.
     static func read(_ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
         var reader = OldPropertyList(cursor: ByteCursor(bytes))
         try reader.skip()
@@ -12,7 +12,7 @@ struct OldPropertyList {
         return ConfigValue(.dictionary(try reader.entries(depth: 0, isWhole: true)))
     }
 
-    /// Skips blanks and comments.
+    /// Skips whitespace and comments.
     private mutating func skip() throws(FormatError) {
         while true {
             cursor.skipBlanks()
@@ -62,7 +62,7 @@ struct OldPropertyList {
             let offset = cursor.offset
             let key = try text()
             try skip()
-            // In .strings, a key alone is also its value.
+            // In `.strings` files, a key without a value is its own value.
             var value = ConfigValue(.string(key), position)
             if cursor.byte == 0x3D {
                 cursor.advance()
@@ -120,7 +120,7 @@ struct OldPropertyList {
         throw cursor.error("A text has no end.")
     }
 
-    /// Four hex digits.
+    /// Reads an escape of up to four hexadecimal digits.
     private mutating func escape() -> [UInt8] {
         let start = cursor.offset
         while cursor.offset - start < 4, let byte = cursor.byte, Character(Unicode.Scalar(byte)).isHexDigit {

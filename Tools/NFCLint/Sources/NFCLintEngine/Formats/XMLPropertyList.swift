@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a property list in XML and records the place of each value.
+/// Parses a property list in XML, and records the position of each value.
 ///
-/// It reads only the syntax of property lists. Entities that a file declares are not expanded, so nothing grows without bound.
+/// Supports only the syntax of property lists. Declared entities are not expanded, so the output stays bounded.
 struct XMLPropertyList {
     private var cursor: ByteCursor
 
@@ -23,7 +23,7 @@ struct XMLPropertyList {
         var offset: Int
     }
 
-    /// The next tag; comments, instructions and the document type are skipped. Nil at the end.
+    /// The next tag, skipping comments, instructions and the document type; nil at the end.
     private mutating func nextTag() throws(FormatError) -> Tag? {
         while !cursor.isAtEnd {
             guard cursor.byte == 0x3C else {
@@ -76,7 +76,7 @@ struct XMLPropertyList {
         return Tag(name: name, isEnd: isEnd, isEmpty: isEmpty, position: position, offset: offset)
     }
 
-    /// The text up to the end of a tag.
+    /// Reads the text up to the closing tag.
     private mutating func text(_ tag: Tag) throws(FormatError) -> String {
         guard !tag.isEmpty else { return "" }
         var bytes: [UInt8] = []

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the plain part of YAML: mappings and lists by indentation or in brackets, quoted and plain texts.
+/// Parses basic YAML: mappings and lists by indentation or in brackets, with quoted and plain texts.
 ///
-/// It does not support anchors, tags and documents. A text over several lines is read as one.
+/// Anchors, tags and multiple documents are not supported. A text that spans several lines becomes one line.
 struct YAMLText {
     private struct Line {
         var indent: Int
@@ -13,7 +13,7 @@ struct YAMLText {
     private var lines: [Line] = []
     private var index = 0
 
-    /// - Parameter isWhole: whether lines that are not understood are an error, and not the end.
+    /// - Parameter isWhole: whether a line that can't be parsed is an error. If false, parsing ends there.
     static func read(_ bytes: [UInt8], isWhole: Bool = false) throws(FormatError) -> ConfigValue {
         var reader = YAMLText()
         for (number, raw) in TextLines.read(bytes).enumerated() {
@@ -84,7 +84,7 @@ struct YAMLText {
             let line = lines[index]
             let rest = line.text.dropFirst().drop { $0 == " " }
             if !rest.isEmpty, Self.split(String(rest)) != nil {
-                // A mapping that begins after the dash.
+                // A mapping begins after the dash.
                 let inner = indent + line.text.count - rest.count
                 lines[index] = Line(indent: inner, text: String(rest), number: line.number)
                 values.append(try block(inner, depth: depth + 1))
@@ -96,7 +96,7 @@ struct YAMLText {
         return ConfigValue(.array(values), position(start))
     }
 
-    /// The value after a colon or a dash: on the same line, or below it.
+    /// Parses the value after a colon or a dash, which is on the same line or on the lines below.
     private mutating func value(
         _ text: String,
         _ line: Line,
@@ -121,7 +121,7 @@ struct YAMLText {
         return Self.scalar(text, position(line))
     }
 
-    /// Key and value of a line; nil when it is no pair.
+    /// Splits a line into key and value; nil if the line has no key.
     private static func split(_ text: String) -> (key: String, value: String)? {
         var quote: Character?
         for index in text.indices {
@@ -171,7 +171,7 @@ struct YAMLText {
         }
     }
 
-    /// What stands between the commas of a list in brackets; brackets within stay whole.
+    /// Splits a list in brackets at its commas. Nested brackets stay whole.
     private static func pieces(_ text: String) -> [String] {
         var result: [String] = []
         var current = ""
@@ -195,7 +195,7 @@ struct YAMLText {
         }
         result.append(current)
         let texts = result.map { trimmed(String($0.drop { $0 == " " })) }
-        // Brackets in brackets deeper than anybody writes are taken as text.
+        // Extremely nested brackets are treated as text.
         return depth == 0 && text.count < 10_000 ? texts.filter { !$0.isEmpty } : []
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Settings of a configuration: those of the project, of `.xcconfig` files, and of the target, the later before the earlier.
+/// The build settings of a configuration, from the project, `.xcconfig` files and the target. Later settings override.
 struct BuildSettings: Sendable {
-    /// The maximum size of a value in bytes, with what it inherits.
+    /// The maximum size of a value, including what it inherits, in bytes.
     private static let longestValue = 10_000
 
     private var values: [String: Setting] = [:]
 
-    /// Adds settings that override earlier ones. Conditions such as `[sdk=iphoneos*]` count if they are for phones.
+    /// Adds settings that override earlier ones. Conditions such as `[sdk=iphoneos*]` must be met on phones.
     mutating func add(_ settings: [(key: String, value: String, place: Place)]) {
         var conditional: Set<String> = []
         for setting in settings {
@@ -24,8 +24,8 @@ struct BuildSettings: Sendable {
         }
     }
 
-    /// A value with the earlier value in place of `$(inherited)`. Values that take the earlier one twice, again and again, would
-    /// grow without end, so too long values stay as they are.
+    /// Replaces `$(inherited)` by the earlier value. A value that is too long stays unchanged, because values that
+    /// inherit twice at each level would grow without limit.
     private static func value(_ text: String, inheriting inherited: String) -> String {
         guard text.utf8.count <= longestValue else { return text }
         let value = text.replacing("$(inherited)", with: inherited).replacing("${inherited}", with: inherited)
@@ -34,14 +34,14 @@ struct BuildSettings: Sendable {
 
     var keys: [String] { values.keys.sorted() }
 
-    /// A setting with its variables resolved; nil when it is not set.
+    /// A setting with its variables resolved; nil if the setting is missing.
     func setting(_ key: String) -> Setting? {
         values[key].map { Setting(resolve($0.value, depth: 0), $0.place) }
     }
 
     func value(_ key: String) -> String? { setting(key)?.value }
 
-    /// Replaces variables by their values; unknown variables stay.
+    /// Replaces variables by their values. Unknown variables stay as they are.
     func resolve(_ text: String, depth: Int = 0) -> String {
         guard depth < 8, text.contains("$"), text.utf8.count < 10_000 else { return text }
         var result = ""
@@ -64,23 +64,23 @@ struct BuildSettings: Sendable {
                 result += whole
             }
             rest = rest[rest.index(after: end)...]
-            // Variables that double each other's values would grow without end, so such values stay unresolved.
+            // Variables that double each other's values could grow without limit, so such values stay unresolved.
             guard result.utf8.count < 4096 else { return text }
         }
         return result + rest
     }
 }
 
-/// Reads `.xcconfig` files.
+/// Parses `.xcconfig` files.
 struct ConfigurationFile {
     let reader: ConfigReader
     let lookup: PathLookup
 
-    /// The most bytes that are read for one file and its includes, and the least that each of them counts. Files that include
-    /// each other many times would be read without end.
+    /// The maximum size of a file and its includes, and the minimum size that each file counts for. Limits files that
+    /// include each other many times.
     private static let (mostBytes, leastBytes) = (32 << 20, 32 << 10)
 
-    /// The settings of a file, with those of the files that it includes before its own.
+    /// The settings of a file, after those of the files that it includes.
     func settings(_ path: String) -> [(key: String, value: String, place: Place)] {
         var left = Self.mostBytes
         return settings(path, depth: 0, &left)
@@ -103,7 +103,7 @@ struct ConfigurationFile {
             }
             guard let equals = Self.separator(line) else { continue }
             let key = String(line[..<equals]).trimmed
-            // Xcode takes a semicolon at the end for none.
+            // Xcode ignores semicolons at the end.
             var value = String(line[line.index(after: equals)...]).trimmed
             while value.hasSuffix(";") { value = String(value.dropLast()).trimmed }
             result.append((key, value, Place(path, Position(line: number + 1))))
@@ -112,11 +112,11 @@ struct ConfigurationFile {
     }
 
     private static func withoutComment(_ line: String) -> String {
-        // In a value `//` begins a comment, also in an address.
+        // In a value, `//` begins a comment, even in a URL.
         (line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line[...]).trimmed
     }
 
-    /// The equals sign after the key; conditions in brackets have their own.
+    /// The equals sign after the key. Equals signs in bracketed conditions don't count.
     private static func separator(_ line: String) -> String.Index? {
         var depth = 0
         for index in line.indices {
@@ -132,7 +132,7 @@ struct ConfigurationFile {
 }
 
 extension StringProtocol {
-    /// Without blanks at both ends.
+    /// The text without whitespace at both ends.
     var trimmed: String {
         var part = self[...]
         while let first = part.first, first.isWhitespace { part = part.dropFirst() }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Reads configuration files, each once, and records which are damaged.
+/// Reads each configuration file once, and records damaged files.
 final class ConfigReader: @unchecked Sendable {
-    // Locked by the lock.
+    // Guarded by `lock`.
     private var cache: [String: ConfigValue?] = [:]
     private var failures: [String: FormatError] = [:]
-    private var cuts: [String: FormatError] = [:]
+    private var truncations: [String: FormatError] = [:]
     private let lock = NSLock()
     private let files: any ProjectFiles
 
@@ -17,7 +17,7 @@ final class ConfigReader: @unchecked Sendable {
         listed = Set(files.paths)
     }
 
-    /// The bytes of a file that is read line by line.
+    /// The bytes of a file that is parsed line by line.
     func bytes(_ path: String) -> [UInt8]? {
         let bytes = files.bytes(path)
         if bytes == nil {
@@ -28,16 +28,16 @@ final class ConfigReader: @unchecked Sendable {
         return bytes
     }
 
-    /// Why a file has no bytes; nil when there is no such file.
+    /// The error for a file that exists but can't be read; nil if there is no such file.
     private func missing(_ path: String) -> FormatError? {
         listed.contains(path) ? FormatError("The file can't be read, or is larger than 8 MB.", Position()) : nil
     }
 
-    /// What a file holds; nil when it is missing or broken.
+    /// The parsed contents of a file; nil if the file is missing or damaged.
     func read(_ path: String) -> ConfigValue? {
         lock.lock()
         defer { lock.unlock() }
-        if let known = cache[path] { return known }
+        if let cached = cache[path] { return cached }
         var value: ConfigValue?
         if let bytes = files.bytes(path) {
             do throws(FormatError) {
@@ -45,7 +45,7 @@ final class ConfigReader: @unchecked Sendable {
                 if path.hasSuffix(".plist") || path.hasSuffix(".entitlements") {
                     var limits = ConfigLimits()
                     value = value.map { limits.cut($0) }
-                    cuts[path] = limits.problem
+                    truncations[path] = limits.problem
                 }
             } catch {
                 failures[path] = error
@@ -57,12 +57,12 @@ final class ConfigReader: @unchecked Sendable {
         return value
     }
 
-    /// The files that could not be read, or only in parts, with what is wrong.
+    /// The files that could not be read completely, with the reasons.
     var broken: [UnreadFile] {
         lock.lock()
         defer { lock.unlock() }
         let whole = failures.map { UnreadFile(Place($0.key, $0.value.position), $0.value.reason) }
-        return whole + cuts.map { UnreadFile(Place($0.key, $0.value.position), $0.value.reason, isWhole: false) }
+        return whole + truncations.map { UnreadFile(Place($0.key, $0.value.position), $0.value.reason, isWhole: false) }
     }
 
     private static func parse(_ path: String, _ bytes: [UInt8]) throws(FormatError) -> ConfigValue {

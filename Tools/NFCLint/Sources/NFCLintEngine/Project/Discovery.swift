@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the targets of a folder, and the files of each.
+/// Finds the targets in a folder, and the files of each target.
 struct Discovery {
     let files: any ProjectFiles
     let reader: ConfigReader
@@ -15,7 +15,7 @@ struct Discovery {
         let projects = Set(paths.filter { $0.hasSuffix(".pbxproj") }.map { PathLookup.folder(PathLookup.folder($0)) })
         for path in paths {
             let name = path.split(separator: "/").last ?? ""
-            // A project that was generated from the description is closer to the real build.
+            // Skip the description if an Xcode project was generated from it, because that is closer to the real build.
             guard !projects.contains(PathLookup.folder(path)) else { continue }
             if name == "project.yml" || name == "project.yaml" {
                 let project = XcodeGenProject(path: path, lookup: lookup, reader: reader)

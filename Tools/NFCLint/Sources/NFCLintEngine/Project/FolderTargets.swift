@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes targets from folders without a project: an app for each Info.plist, and modules of packages.
+/// Creates targets for folders without a project: an app for each Info.plist, and modules of packages.
 struct FolderTargets {
     let lookup: PathLookup
     let paths: [String]
     let reader: ConfigReader
     let files: any ProjectFiles
 
-    /// An app for each Info.plist with its folder, where there is no project.
+    /// Creates an app for each Info.plist that belongs to no project.
     func apps() -> [Target] {
         let lists = paths.filter { $0.hasSuffix("Info.plist") && !$0.contains("GoogleService") }
         let inner = lists.map { folder(of: $0, among: lists) }
@@ -19,7 +19,7 @@ struct FolderTargets {
                 !others.contains { file.hasPrefix($0 + "/") }
             }
             let entitlements = files.filter { $0.hasSuffix(".entitlements") }
-            // With several files it is not clear which one counts, unless one has a release's name.
+            // With several files, use the one that is not for debugging.
             let chosen =
                 entitlements.count <= 1
                 ? entitlements.first : entitlements.first { !$0.lowercased().contains("debug") }
@@ -45,14 +45,14 @@ struct FolderTargets {
         return result
     }
 
-    /// The folder of a list's app: the list's own folder, or one above it when no source is below it.
+    /// The folder of the app that an Info.plist belongs to: the nearest parent folder that contains sources.
     private func folder(of path: String, among lists: [String]) -> String {
         var folder = PathLookup.folder(path)
         while !folder.isEmpty,
             !lookup.files(under: folder).contains(where: { $0.hasSuffix(".swift") || $0.hasSuffix(".m") })
         {
             let parent = PathLookup.folder(folder)
-            // Files of another app do not belong to this one.
+            // Don't use the project's root folder if it also contains other apps.
             let isShared = lists.contains { $0 != path && PathLookup.folder($0).hasPrefix(parent) }
             if isShared, parent.isEmpty { break }
             folder = parent
@@ -70,7 +70,7 @@ struct FolderTargets {
         }
     }
 
-    /// Modules of the sources that belong to no target.
+    /// Creates modules for the sources that belong to no target.
     func modules(without taken: Set<String>) -> [Target] {
         var groups: [String: [String]] = [:]
         let named = targetFolders()
@@ -90,11 +90,11 @@ struct FolderTargets {
             groups[name, default: []].append(path)
         }
         for path in StringTables.paths(paths) where !taken.contains(path) {
-            // A language folder is in the folder of its module.
+            // A language folder is inside the folder of its module.
             let parts = path.split(separator: "/").dropLast().filter { !$0.hasSuffix(".lproj") }
             let folder = parts.joined(separator: "/")
             let owner = groups.keys.filter { folder == $0 || folder.hasPrefix($0 + "/") }.max { $0.count < $1.count }
-            // Texts outside of the modules may belong to any of them.
+            // Texts outside all modules may belong to any module.
             for group in owner.map({ [$0] }) ?? Array(groups.keys) { groups[group]?.append(path) }
         }
         return groups.sorted { $0.key < $1.key }.map { group in
@@ -108,7 +108,7 @@ struct FolderTargets {
         }
     }
 
-    /// The folders that manifests name for their targets, the inner ones first.
+    /// The target folders that package manifests name, innermost first.
     private func targetFolders() -> [String] {
         var folders: Set<String> = []
         for path in paths where path == "Package.swift" || path.hasSuffix("/Package.swift") {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The facts about an Objective-C file, from its text.
+/// The facts about an Objective-C file, found in its text.
 public struct ObjectiveFacts: Sendable {
-    /// A call that makes a session.
+    /// A call that creates a session.
     public struct Creation: Sendable {
         /// The session's type.
         public var kind: String
-        /// The variable or property that takes the session; nil for one that only the method has.
+        /// The variable or property that stores the session; nil if it is not stored.
         public var stored: String?
-        /// The number of the method.
+        /// The index of the method that contains the call.
         public var method: Int
-        /// The statement.
+        /// The statement of the call.
         public var statement: ObjectiveCode.Statement
 
-        /// Whether callbacks come on a queue of the session's own.
+        /// Whether callbacks run on the session's own queue.
         public var hasOwnQueue: Bool { statement.code.contains("queue:nil") || statement.code.contains("queue: nil") }
         /// Whether the session ends after the first message.
         public var endsAfterFirst: Bool {
@@ -22,30 +22,30 @@ public struct ObjectiveFacts: Sendable {
         }
     }
 
-    /// A text of the sheet.
+    /// A text on the scanning sheet.
     public struct Text: Sendable {
         /// The text, with ``SheetText/gap`` for inserted values.
         public var text: String
-        /// What it is for.
+        /// The purpose of the text.
         public var role: SheetText.Role
-        /// Where it stands.
+        /// The location of the text.
         public var place: Place
-        /// Whether it is a key of the table of texts.
+        /// Whether the text is a localization key.
         public var isKey: Bool
     }
 
-    /// Its path.
+    /// The file's path.
     public let path: String
-    /// Its methods.
+    /// The methods of the file.
     public let code: ObjectiveCode
-    /// Where sessions are made.
+    /// The calls that create sessions.
     public private(set) var creations: [Creation] = []
-    /// Whether it answers user activities.
+    /// Whether the file handles user activities.
     public let continuesActivities: Bool
-    /// Texts that reach the sheet.
+    /// The texts shown on the scanning sheet.
     public private(set) var texts: [Text] = []
 
-    /// Where a session is made; nil for nowhere.
+    /// The location of the first session; nil if the file creates none.
     public var use: Place? { creations.first?.statement.place }
 
     static func read(_ paths: [String], _ files: any ProjectFiles) -> [String: ObjectiveFacts] {

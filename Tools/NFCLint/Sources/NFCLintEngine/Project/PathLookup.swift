@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds files by paths as projects name them: with `..`, and in another case than on disk.
+/// Finds files by the paths used in projects, which may contain `..` or differ in case from the disk.
 struct PathLookup: Sendable {
     private let exact: Set<String>
     private let folded: [String: String]
@@ -8,8 +8,8 @@ struct PathLookup: Sendable {
     private let links: [String: String]
 
     /// - Parameters:
-    ///   - paths: the files.
-    ///   - links: other names of files and folders.
+    ///   - paths: the paths of all files.
+    ///   - links: alternative paths of files and folders.
     init(_ paths: [String], links: [String: String] = [:]) {
         self.links = links
         exact = Set(paths)
@@ -17,13 +17,13 @@ struct PathLookup: Sendable {
         folded = Dictionary(paths.map { ($0.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The path of a file, spelled as on disk; nil when there is none.
+    /// The path of a file, spelled as on disk; nil if there is no such file.
     func find(_ path: String) -> String? {
         let path = followed(Self.normal(path))
         return exact.contains(path) ? path : folded[path.lowercased()]
     }
 
-    /// The files in a folder and those below it.
+    /// The files in a folder and its subfolders.
     func files(under folder: String) -> [String] {
         let folder = followed(Self.normal(folder))
         guard !folder.isEmpty else { return sorted }
@@ -31,7 +31,7 @@ struct PathLookup: Sendable {
         return sorted.filter { $0.count > prefix.count && $0.lowercased().hasPrefix(prefix) }
     }
 
-    /// The path without links. A circle of links ends after some steps.
+    /// Resolves links in a path. A cycle of links ends after 16 steps.
     private func followed(_ path: String) -> String {
         var path = path
         for _ in 0..<16 where !links.isEmpty {
@@ -43,7 +43,7 @@ struct PathLookup: Sendable {
         return path
     }
 
-    /// Without `.`, `..` and doubled slashes.
+    /// Removes `.`, `..` and duplicate slashes from a path.
     static func normal(_ path: String) -> String {
         var parts: [Substring] = []
         for part in path.split(separator: "/") where part != "." {
@@ -52,12 +52,12 @@ struct PathLookup: Sendable {
         return parts.joined(separator: "/")
     }
 
-    /// The folder of a file; empty for the project's own.
+    /// The folder of a file; empty for the project's root folder.
     static func folder(_ path: String) -> String {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     }
 
-    /// A path in a folder.
+    /// Joins a folder and a path.
     static func join(_ folder: String, _ path: String) -> String {
         path.hasPrefix("/") ? path : normal(folder.isEmpty ? path : folder + "/" + path)
     }

@@ -4,18 +4,18 @@
 public struct Project: Sendable {
     /// The targets, each with its sources.
     public private(set) var units: [Unit] = []
-    /// Entitlements with keys of Core NFC that no target names.
+    /// Entitlements files with Core NFC keys that belong to no target.
     public private(set) var looseEntitlements: [ConfigFile] = []
-    /// Damaged files, with the problem.
+    /// Damaged files, with the reasons.
     public private(set) var problems: [UnreadFile] = []
-    /// The number of files that were looked at.
+    /// The number of checked files.
     public private(set) var fileCount = 0
-    /// What the caller knows of the app.
+    /// Facts that the caller supplied about the app.
     public let options: ProjectOptions
-    /// The files.
+    /// The project's files.
     public let files: any ProjectFiles
 
-    /// Reads a project.
+    /// Loads a project.
     public init(_ files: any ProjectFiles, options: ProjectOptions = ProjectOptions()) {
         self.files = files
         self.options = options
@@ -32,7 +32,7 @@ public struct Project: Sendable {
                 problems.append(UnreadFile(Place(path), reason, isWhole: result.isWhole))
             }
         }
-        // Files that do not name Core NFC themselves, but use types that create sessions or check for them.
+        // Files that don't mention Core NFC, but use types that create sessions or check for availability.
         let helpers = Self.helpers(facts.values)
         if !helpers.isEmpty {
             let filter = SourceFilter(names: helpers)
@@ -60,7 +60,7 @@ public struct Project: Sendable {
     private struct Parsed: Sendable {
         var facts: FileFacts?
         var problem: String?
-        /// Whether no part of the file was checked.
+        /// Whether nothing in the file was checked.
         var isWhole = true
     }
 
@@ -74,7 +74,7 @@ public struct Project: Sendable {
         guard filter.matters(bytes) else { return Parsed() }
         let importsCoreNFC = SourceFilter(names: ["import CoreNFC"]).matters(bytes)
         guard bytes.count <= SourceFile.largest else {
-            // Large files are generated texts more often than not.
+            // Large files are usually generated, so ignore those without Core NFC.
             guard importsCoreNFC else { return Parsed() }
             return Parsed(problem: "The file has more than 512 KB and was left out.")
         }
@@ -89,7 +89,7 @@ public struct Project: Sendable {
         return Parsed(facts: FileFacts(file), problem: problem, isWhole: false)
     }
 
-    /// Names by which other files use sessions: types that create sessions or are their delegates, and checks for them.
+    /// The names through which other files use sessions: creating types, delegates and availability checks.
     private static func helpers(_ facts: some Sequence<FileFacts>) -> [String] {
         var names: Set<String> = []
         for fact in facts where fact.file.importsCoreNFC {
@@ -104,7 +104,7 @@ public struct Project: Sendable {
         return names.filter { $0.count > 5 }.sorted()
     }
 
-    /// Files without a target: association files, and contents of tags.
+    /// A target for files that belong to no target: association files and tag images.
     private func loosePieces() -> Target {
         let paths = files.paths.filter { path in
             let name = path.split(separator: "/").last ?? ""

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Facts about an app that the caller knows and that are not in its files.
+/// Facts about an app that the caller knows, but that are not in its files.
 public struct ProjectOptions: Sendable {
-    /// Links of tags that are to open the app.
+    /// The links on tags that should open the app.
     public var links: [String]
-    /// The app's identifier, with the team's prefix.
+    /// The app's identifier, including the team prefix.
     public var app: String?
-    /// What the app's objects are called.
+    /// The app's names for its tagged objects, such as "badge".
     public var objects: [String]
-    /// Names of products that may have words of the technology.
+    /// Product names that may contain technical words.
     public var products: [String]
-    /// Images of tags that were handed over, by their paths.
+    /// The paths of the given tag images.
     public var images: Set<String>
 
-    /// What is known.
+    /// Creates options.
     public init(
         links: [String] = [],
         app: String? = nil,

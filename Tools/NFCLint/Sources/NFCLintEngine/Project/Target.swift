@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a target makes.
+/// The kind of product that a target builds.
 public enum TargetKind: String, Sendable {
-    /// An app for phones.
+    /// An iOS app.
     case app
     /// An App Clip.
     case clip
@@ -14,15 +14,15 @@ public enum TargetKind: String, Sendable {
     case test
     /// Files that belong to no target.
     case loose
-    /// A target that is not for phones, such as a watch app.
+    /// A target for other platforms, such as a watch app.
     case other
 }
 
-/// A setting of a target, and its place.
+/// A build setting of a target, with its location.
 public struct Setting: Sendable {
-    /// The value, with its variables resolved as far as they are known.
+    /// The value. Its variables are resolved as far as possible.
     public var value: String
-    /// Where it stands.
+    /// The location of the setting.
     public var place: Place
 
     init(_ value: String, _ place: Place) {
@@ -37,19 +37,19 @@ public struct Variant: Sendable {
     public var name: String
     /// The Info.plist, if there is one.
     public var info: ConfigFile?
-    /// Keys of the Info.plist that are made from settings, `INFOPLIST_KEY_…`.
+    /// The keys of the Info.plist that are generated from `INFOPLIST_KEY_…` settings.
     public var generatedInfo: [String: Setting]
-    /// Whether all that makes up the Info.plist was found and read.
+    /// Whether all parts of the Info.plist were found and read.
     public var isInfoKnown: Bool
     /// The entitlements, if there are any.
     public var entitlements: ConfigFile?
-    /// Whether the target's entitlements are known, also to be none.
+    /// Whether it is known which entitlements the target has, including none.
     public var areEntitlementsKnown: Bool
-    /// The least version of iOS; nil when unknown.
+    /// The minimum version of iOS; nil if unknown.
     public var minimum: Version?
-    /// The app's identifier with the team's prefix; nil when it is not known.
+    /// The app's identifier, including the team prefix; nil if unknown.
     public var identifier: String?
-    /// Whether this is how users get it.
+    /// Whether this configuration is released to users.
     public var isRelease: Bool
 
     init(
@@ -75,17 +75,17 @@ public struct Variant: Sendable {
 
 /// A product that is built from a project's files.
 public struct Target: Sendable {
-    /// Its name.
+    /// The target's name.
     public var name: String
-    /// What it makes.
+    /// The kind of product.
     public var kind: TargetKind
-    /// The file that describes it, and the place in the file.
+    /// The location of the target's description.
     public var place: Place
-    /// Its build configurations; at least one.
+    /// The build configurations, at least one.
     public var variants: [Variant]
-    /// The paths of its sources and texts, in order.
+    /// The paths of the sources and texts, in order.
     public var files: [String]
-    /// What could not be found, as sentences.
+    /// Sentences about files that could not be found.
     public var missing: [String]
 
     init(
@@ -104,6 +104,6 @@ public struct Target: Sendable {
         self.missing = missing
     }
 
-    /// The name by which sources import it.
+    /// The module name used in imports.
     var module: String { String(name.map { $0.isLetter || $0.isNumber ? $0 : "_" }) }
 }

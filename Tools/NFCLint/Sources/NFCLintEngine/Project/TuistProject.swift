@@ -2,7 +2,7 @@
 import SwiftParser
 import SwiftSyntax
 
-/// Reads the project description of Tuist, if it is written with literals.
+/// Parses a Tuist project description that consists of literals.
 struct TuistProject {
     let path: String
     let lookup: PathLookup
@@ -69,7 +69,7 @@ struct TuistProject {
         )
     }
 
-    /// The paths of a list of files: texts, or calls such as `.glob(pattern:)`.
+    /// The paths in a list of files: texts, or calls such as `.glob(pattern:)`.
     private func globs(_ node: ExprSyntax?) -> [String] {
         guard let node else { return [] }
         if let text = node.literalText { return [text] }
@@ -83,7 +83,7 @@ struct TuistProject {
         return lookup.find(path).map { [$0] } ?? lookup.files(under: path)
     }
 
-    /// The settings of the files that a target names for its configurations; the last one counts, which is Release.
+    /// The settings from the files of a target's configurations. Release comes last, so it overrides the others.
     private func settings(_ node: ExprSyntax?, _ name: String) -> BuildSettings {
         var settings = BuildSettings()
         guard let node else { return settings }
@@ -109,7 +109,7 @@ struct TuistProject {
         }
     }
 
-    /// A path, `.file(path:)`, or a dictionary that is written out.
+    /// A property list from a path, `.file(path:)` or a literal dictionary.
     private func file(_ value: ExprSyntax, _ converter: SourceLocationConverter) -> ConfigFile? {
         let call = value.as(FunctionCallExprSyntax.self)
         let first = call?.arguments.first?.expression

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A target with its sources, which a rule checks.
+/// A target with everything that rules check in it.
 public struct Unit: Sendable {
     /// The target.
     public let target: Target
-    /// Its sources, with those of the project's modules that they import.
+    /// The target's sources, including those of imported project modules.
     public let index: ModuleIndex
-    /// The paths of its own Swift files that were parsed; findings in others belong to other targets.
+    /// The paths of the target's own parsed Swift files. Findings in other files belong to other targets.
     public let ownFiles: Set<String>
-    /// Its sources in Objective-C.
+    /// The target's Objective-C files.
     public let objective: [ObjectiveFacts]
-    /// Its texts by key.
+    /// The target's localized texts, by key.
     public let strings: StringTable
-    /// Entitlements with keys of Core NFC that no target of the project names.
+    /// Entitlements files with Core NFC keys that belong to no target.
     public let looseEntitlements: [ConfigFile]
-    /// What the caller knows of the app.
+    /// Facts that the caller supplied about the app.
     public let options: ProjectOptions
-    /// All files.
+    /// All files of the project.
     public let files: any ProjectFiles
-    /// Its sessions and delegates.
+    /// The target's sessions and delegates.
     public let sessions: Sessions
-    /// What people read on the sheet.
+    /// The texts that users read on the scanning sheet.
     public let texts: [SheetText]
 
-    /// Results about it that several rules share.
+    /// Results about the target that several rules share.
     public let memory = UnitMemory()
 
     init(
@@ -49,10 +49,10 @@ public struct Unit: Sendable {
         texts = SheetTexts(index: index, sessions: sessions, strings: strings).all
     }
 
-    /// Whether it is an app or an App Clip.
+    /// Whether the target is an app or an App Clip.
     public var isApp: Bool { target.kind == .app || target.kind == .clip }
 
-    /// Its own functions in files that import Core NFC, with their numbers.
+    /// The target's own functions in files that import Core NFC, with their indexes.
     public var ownFunctions: [(number: Int, function: FunctionInfo)] {
         index.functions.enumerated().filter {
             ownFiles.contains($0.element.file.path) && $0.element.file.importsCoreNFC
@@ -60,10 +60,10 @@ public struct Unit: Sendable {
         .map { ($0.offset, $0.element) }
     }
 
-    /// Whether a place is in the target's own sources.
+    /// Whether a function is in the target's own sources.
     public func isOwn(_ function: FunctionInfo) -> Bool { ownFiles.contains(function.file.path) }
 
-    /// Where its own sources use Core NFC; nil when they don't.
+    /// The first use of Core NFC in the target's own sources; nil if there is none.
     public var ownUse: Place? {
         for creation in sessions.creations where isOwn(index.functions[creation.function]) {
             return index.functions[creation.function].file.place(creation.call.node)
@@ -71,6 +71,6 @@ public struct Unit: Sendable {
         return objective.lazy.compactMap(\.use).first
     }
 
-    /// Whether it uses Core NFC, also by the modules that it imports.
+    /// Whether the target uses Core NFC, directly or through imported modules.
     public var usesCoreNFC: Bool { ownUse != nil || !sessions.creations.isEmpty }
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Caches results about a target that several rules share, so that they are computed once.
+/// Caches results about a target that several rules share, so that each is computed once.
 public final class UnitMemory: @unchecked Sendable {
     private let lock = NSLock()
-    // Locked by the lock.
+    // Guarded by `lock`.
     private var values: [String: any Sendable] = [:]
 
     init() {}
 
-    /// The value of a key, created if it does not exist yet. The rules of a target run one after the other.
+    /// The value of a key, created if missing. The rules of a target run one after the other.
     public func value<Value: Sendable>(_ key: String, make: () -> Value) -> Value {
         lock.lock()
-        let known = values[key] as? Value
+        let cached = values[key] as? Value
         lock.unlock()
-        if let known { return known }
+        if let cached { return cached }
         let made = make()
         lock.lock()
         defer { lock.unlock() }

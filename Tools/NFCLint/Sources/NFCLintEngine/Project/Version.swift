@@ -2,18 +2,18 @@
 
 /// A version of iOS, such as 15.6.
 public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The number before the full stop.
+    /// The number before the first full stop.
     public var major: Int
-    /// The number behind it.
+    /// The number after the first full stop.
     public var minor: Int
 
-    /// A version.
+    /// Creates a version.
     public init(_ major: Int, _ minor: Int = 0) {
         self.major = major
         self.minor = minor
     }
 
-    /// Reads `15`, `15.0` or `15.0.1`; nil for anything else.
+    /// Parses `15`, `15.0` or `15.0.1`; nil for anything else.
     public init?(_ text: String) {
         let parts = text.split(separator: ".")
         guard let first = parts.first, let major = Int(first) else { return nil }
@@ -21,16 +21,16 @@ public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
             self.init(major)
             return
         }
-        // An incomplete version would be another version.
+        // Reject a bad minor number. Ignoring it would result in another version.
         guard let minor = Int(parts[1]) else { return nil }
         self.init(major, minor)
     }
 
-    /// By number.
+    /// Compares the numbers.
     public static func < (left: Version, right: Version) -> Bool {
         (left.major, left.minor) < (right.major, right.minor)
     }
 
-    /// As it is written.
+    /// The version as text, such as `15.6`.
     public var description: String { "\(major).\(minor)" }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the project description of XcodeGen, without its advanced features.
+/// Parses an XcodeGen project description, without its advanced features.
 struct XcodeGenProject {
     let path: String
     let lookup: PathLookup
     let reader: ConfigReader
 
-    /// The targets; nil when the file describes no project.
+    /// The targets; nil if the file is not a project description.
     func targets() -> [Target]? {
         guard let root = reader.read(path), let targets = root["targets"]?.entries else { return nil }
         return targets.map { target($0, root) }
@@ -32,7 +32,7 @@ struct XcodeGenProject {
         variant.minimum = minimum(value, root) ?? settings.value("IPHONEOS_DEPLOYMENT_TARGET").flatMap { Version($0) }
         let sources = sources(value["sources"])
         let named = value["info"]?["path"]?.string ?? settings.value("INFOPLIST_FILE")
-        // XcodeGen takes the list that stands among the sources when no other is named.
+        // Without a named file, XcodeGen uses an Info.plist among the sources.
         let found = sources.first { $0.hasSuffix("/Info.plist") || $0 == "Info.plist" }
         variant.info = file(named, adding: value["info"]?["properties"])
         if named == nil, let found, let root = reader.read(found) { variant.info = ConfigFile(path: found, root: root) }
@@ -62,7 +62,7 @@ struct XcodeGenProject {
         )
     }
 
-    /// A property list with the properties that the description adds to it; they win.
+    /// The property list that XcodeGen generates from the given properties; without them, the file itself.
     private func file(_ name: String?, adding properties: ConfigValue?) -> ConfigFile? {
         let found = name.flatMap { lookup.find(PathLookup.join(folder, $0)) }
         let read = found.flatMap { reader.read($0) }
@@ -70,7 +70,7 @@ struct XcodeGenProject {
             guard let found, let read else { return nil }
             return ConfigFile(path: found, root: read)
         }
-        // XcodeGen writes the file from the properties alone; the file on disk is its last output.
+        // XcodeGen writes the file from these properties only. The file on disk is its previous output.
         return ConfigFile(path: path, root: ConfigValue(.dictionary(added), properties?.position ?? Position()))
     }
 

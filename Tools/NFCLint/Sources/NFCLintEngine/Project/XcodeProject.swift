@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a `project.pbxproj`: its targets, their settings and their files.
+/// Parses a `project.pbxproj`: its targets, their settings and their files.
 struct XcodeProject {
     private let path: String
     private let lookup: PathLookup
     private let reader: ConfigReader
     private let objects: [String: ConfigValue]
     private let project: ConfigValue
-    /// The folder that holds the `.xcodeproj`.
+    /// The folder that contains the `.xcodeproj`.
     private let folder: String
-    /// Paths of file references, by their ids.
+    /// The paths of file references, by object id.
     private var paths: [String: String] = [:]
-    /// Folders whose files all belong to a target, by their ids.
+    /// The folders whose files all belong to a target, by object id.
     private var folders: [String: String] = [:]
     private var collected: Set<String> = []
 
@@ -20,9 +20,9 @@ struct XcodeProject {
         self.path = path
         self.lookup = lookup
         self.reader = reader
-        let known = Dictionary(objects.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
-        self.objects = known
-        guard let project = root["rootObject"]?.string.flatMap({ known[$0] }) else { return nil }
+        let objectsByID = Dictionary(objects.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+        self.objects = objectsByID
+        guard let project = root["rootObject"]?.string.flatMap({ objectsByID[$0] }) else { return nil }
         self.project = project
         let home = PathLookup.folder(PathLookup.folder(path))
         folder = PathLookup.join(home, project["projectDirPath"]?.string ?? "")
@@ -30,7 +30,7 @@ struct XcodeProject {
     }
 
     private mutating func collect(_ id: String, in parent: String, depth: Int) {
-        // A group has one parent. A cycle, or a group that is listed again, is not walked again.
+        // A group has one parent, so skip groups that were already visited. This also stops at cycles.
         guard depth < 64, let object = objects[id], collected.insert(id).inserted else { return }
         let own = object["path"]?.string
         let base: String
@@ -47,7 +47,7 @@ struct XcodeProject {
         }
     }
 
-    /// The targets that make something.
+    /// The targets that build a product.
     func targets() -> [Target] {
         (project["targets"]?.strings ?? []).compactMap { id in
             guard let object = objects[id], object["isa"]?.string == "PBXNativeTarget" else { return nil }
@@ -74,7 +74,7 @@ struct XcodeProject {
         )
     }
 
-    /// Whether the project is for tests, and its app only hosts them.
+    /// Whether the project is for tests. Its app then only hosts the tests.
     private var isForTests: Bool {
         path.split(separator: "/").contains { $0.hasSuffix("Tests") || $0.hasSuffix("Tests.xcodeproj") }
     }
@@ -174,7 +174,7 @@ struct XcodeProject {
 
     private func file(_ name: String) -> ConfigFile? {
         let path = name.hasPrefix("/") ? String(name.dropFirst()) : PathLookup.join(folder, name)
-        // SRCROOT may be written out, so that the path already has the folder.
+        // The path may already contain the folder that SRCROOT stands for.
         guard let found = lookup.find(path) ?? lookup.find(name) else { return nil }
         return reader.read(found).map { ConfigFile(path: found, root: $0) }
     }
@@ -196,13 +196,13 @@ struct XcodeProject {
         return result.sorted()
     }
 
-    /// The files of a reference: itself, or its languages.
+    /// The files of a reference: the file itself, or its language variants.
     private func referenced(_ id: String) -> [String] {
         if let path = paths[id] { return [path] }
         return (objects[id]?["children"]?.strings ?? []).compactMap { paths[$0] }
     }
 
-    /// The files of a synchronized folder that the target leaves out.
+    /// The files in a synchronized folder that the target excludes.
     private func exceptions(_ id: String, target: ConfigValue) -> Set<String> {
         var result: Set<String> = []
         for set in (objects[id]?["exceptions"]?.strings ?? []).compactMap({ objects[$0] }) {

@@ -83,7 +83,7 @@ extension Checklist {
             "com.apple.developer.nfc.readersession.iso7816.select-identifiers",
             "com.apple.developer.nfc.readersession.felica.systemcodes",
         ]
-        // The AID that a command selects is rarely a literal at the place where it is sent.
+        // The AID in a SELECT command is rarely a literal where it is sent, so look for the instruction byte A4.
         let selects = unit.index.functions.contains { function in
             function.body?.trimmedDescription.uppercased().contains("0XA4") == true
         }
@@ -101,7 +101,7 @@ extension Checklist {
                 concerns: variants.contains(where: \.areEntitlementsKnown) && domains != nil,
                 seen: domains
             ),
-            // The rule looks at callbacks; that two beginnings never meet elsewhere is not proven.
+            // The rule checks only callbacks, so it can't prove that sessions never overlap elsewhere.
             Question(
                 title: "One session at a time",
                 rules: ["SRC007"],
@@ -113,14 +113,14 @@ extension Checklist {
 }
 
 extension Unit {
-    /// Where a key of the entitlements stands.
+    /// The location of a key in the entitlements.
     fileprivate func place(entitlement key: String) -> Place? {
         target.variants.lazy.compactMap(\.entitlements).compactMap { file in
             file.root.entry(key).map { file.place($0.position) }
         }.first
     }
 
-    /// Where a key of the Info.plist, or the setting that makes it, stands.
+    /// The location of a key in the Info.plist, or of the setting that generates the key.
     fileprivate func place(info key: String) -> Place? {
         let written = target.variants.lazy.compactMap(\.info).compactMap { file in
             file.root.entry(key).map { file.place($0.position) }
@@ -128,9 +128,9 @@ extension Unit {
         return written.first ?? target.variants.lazy.compactMap { $0.generatedInfo[key]?.place }.first
     }
 
-    /// Where sessions are made, also in a module that the target imports.
+    /// The location of the first session, including those in imported modules.
     fileprivate var use: Place? { ownUse ?? sessions.creations.first.map { index.functions[$0.function].place } }
 
-    /// The first function of some sort.
+    /// The location of the first function that meets a condition.
     fileprivate func place(_ isMeant: (FunctionInfo) -> Bool) -> Place? { index.functions.first(where: isMeant)?.place }
 }

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The review checklist of an app as a table: each row is met, not met, or not known.
+/// The review checklist of an app as a table. Each row is met, not met, or unknown.
 public struct Checklist: Sendable {
     /// The state of a row.
     public enum State: String, Sendable {
-        /// The app does it.
+        /// The app meets the requirement.
         case met
-        /// It does not.
+        /// The app does not meet the requirement.
         case notMet = "not met"
-        /// The files don't say.
+        /// The files are not sufficient to decide.
         case unknown = "could not be told"
     }
 
     /// A row.
     public struct Row: Sendable {
-        /// What is asked.
+        /// The requirement.
         public var title: String
-        /// Whether the app does it.
+        /// Whether the app meets the requirement.
         public var state: State
-        /// Where this is seen; empty for nowhere.
+        /// The location that shows the state; empty if there is none.
         public var place: String
-        /// The rules that found this.
+        /// The rules whose findings determine the state.
         public var rules: [String]
     }
 
-    /// The app.
+    /// The name of the app's target.
     public let target: String
     /// The rows in order.
     public private(set) var rows: [Row] = []
@@ -32,9 +32,9 @@ public struct Checklist: Sendable {
     struct Question {
         var title: String
         var rules: [String]
-        /// Whether the row applies to the app; otherwise the state is not known.
+        /// Whether the requirement applies to the app. If not, the state is unknown.
         var concerns: Bool
-        /// Where the app has it.
+        /// The location where the app meets the requirement.
         var seen: Place?
     }
 
@@ -42,8 +42,8 @@ public struct Checklist: Sendable {
     ///
     /// - Parameters:
     ///   - unit: the target.
-    ///   - report: the report, for the names of files.
-    ///   - findings: all findings, also those that a baseline or the choices leave out; nil for those of the report.
+    ///   - report: the report, which supplies the file names.
+    ///   - findings: all findings, including those that a baseline or settings suppress; nil for those of the report.
     public init(_ unit: Unit, _ report: Report, findings: [Finding]? = nil) {
         target = unit.target.name
         let findings = (findings ?? report.findings).filter { $0.target == unit.target.name }
@@ -65,7 +65,7 @@ public struct Checklist: Sendable {
         "\(report.path(place.path)):\(place.position.line)"
     }
 
-    /// The table in lines of text.
+    /// The table as text.
     public var text: String {
         let width = rows.map(\.title.count).max() ?? 0
         var output = "\(target.visible)\n"
@@ -77,7 +77,7 @@ public struct Checklist: Sendable {
         return output
     }
 
-    /// The table as one JSON object.
+    /// The table as a JSON object.
     public var json: String {
         JSONOutput.line(
             .object([

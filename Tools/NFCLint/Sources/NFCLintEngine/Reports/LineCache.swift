@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The lines of files that findings are in, each file split once.
+/// Caches the lines of files, so that each file is split only once.
 final class LineCache: @unchecked Sendable {
     private let lock = NSLock()
-    // Locked by the lock.
+    // Guarded by `lock`.
     private var lines: [String: [ArraySlice<UInt8>]] = [:]
 
-    /// The lines of a file; none when it can't be read.
+    /// The lines of a file; empty if the file can't be read.
     func lines(_ path: String, _ files: any ProjectFiles) -> [ArraySlice<UInt8>] {
         lock.lock()
         defer { lock.unlock() }
-        if let known = lines[path] { return known }
+        if let cached = lines[path] { return cached }
         let made = files.bytes(path).map { $0.split(separator: 0x0A, omittingEmptySubsequences: false) } ?? []
         lines[path] = made
         return made

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Report {
-    /// The answer when nothing could be checked, as one JSON object on a line.
+    /// The answer if nothing could be checked, as a JSON object on one line.
     public static func failure(_ error: String, _ message: String) -> String {
         JSONOutput.line(.object([("ok", .boolean(false)), ("error", .text(error)), ("message", .text(message))]))
     }
 
-    /// One JSON object on a line.
+    /// The report as a JSON object on one line.
     public var json: String { Reports([self]).json }
 
     fileprivate var jsonTargets: [JSONOutput.Value] {
@@ -51,7 +51,7 @@ extension Report {
 }
 
 extension Reports {
-    /// One JSON object on a line.
+    /// The reports as a JSON object on one line.
     public var json: String {
         let message = isFine ? JSONOutput.Value.null : .text(summary)
         return JSONOutput.line(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Formats that other programs read, a line for each finding.
+/// Formats for other programs, with one line per finding.
 extension Report {
-    /// Workflow commands of GitHub Actions, which appear next to the code.
+    /// Workflow commands for GitHub Actions, which displays them next to the code.
     public var github: String {
         findings.map { finding in
             let word = finding.severity == .info ? "notice" : finding.severity.rawValue
@@ -16,7 +16,7 @@ extension Report {
         }.joined()
     }
 
-    /// Lines as Xcode reads them from a build phase.
+    /// Lines in the format that Xcode reads from a build phase.
     public var xcode: String {
         findings.map { finding in
             let word = finding.severity == .info ? "note" : finding.severity.rawValue
@@ -26,7 +26,7 @@ extension Report {
         }.joined()
     }
 
-    /// A row of a table in Markdown for each finding.
+    /// A row of a Markdown table for each finding.
     var markdownRows: String {
         findings.map { finding in
             let sign =
@@ -43,7 +43,7 @@ extension Report {
         }.joined()
     }
 
-    /// A table in Markdown, for a pull request.
+    /// The findings as a Markdown table, for a pull request.
     public var markdown: String { Reports([self]).markdown }
 
     private static func data(_ text: String) -> String { text.visible.replacing("%", with: "%25") }
@@ -54,7 +54,7 @@ extension Report {
 }
 
 extension Reports {
-    /// A table in Markdown, for a pull request.
+    /// The findings as a Markdown table, for a pull request.
     public var markdown: String {
         let rows = all.map(\.markdownRows).joined()
         let head = "\n| | rule | where | what | how to fix it |\n| --- | --- | --- | --- | --- |\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Report {
-    /// A log in SARIF 2.1.0.
+    /// The report as a SARIF 2.1.0 log.
     public var sarif: String { Reports([self]).sarif }
 
     fileprivate var sarifResults: [JSONOutput.Value] {
@@ -50,7 +50,7 @@ extension Report {
         return .object(members)
     }
 
-    /// A path as a relative URI.
+    /// Converts a path to a relative URI.
     private static func encoded(_ path: String) -> String {
         let path = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
         var result = path.hasPrefix("/") ? "file://" : ""
@@ -66,7 +66,7 @@ extension Report {
         return result
     }
 
-    /// FNV-1a in hex: the same in every run.
+    /// An FNV-1a hash in hexadecimal. Unlike Swift's own hashes, it is the same in every run.
     private static func hash(_ text: String) -> String {
         let value = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return String(value, radix: 16)
@@ -74,7 +74,7 @@ extension Report {
 }
 
 extension Reports {
-    /// A log in SARIF 2.1.0.
+    /// The reports as a SARIF 2.1.0 log.
     public var sarif: String {
         let driver = JSONOutput.Value.object([
             ("name", .text("nfc-lint")),

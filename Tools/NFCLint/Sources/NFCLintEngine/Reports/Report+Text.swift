@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Report {
-    /// Lines for people: each finding with its line of source and a caret.
+    /// The report as text for users: each finding with its source line and a caret.
     ///
-    /// - Parameter hasColour: whether the reader is a terminal.
+    /// - Parameter hasColour: whether the terminal supports colours.
     public func text(hasColour: Bool = false) -> String {
         var output = ""
         for finding in findings {
@@ -20,7 +20,7 @@ extension Report {
         return output
     }
 
-    /// How files were interpreted, and what could not be found.
+    /// How the files of each target were interpreted, and which files could not be found.
     public var targetLines: String {
         var output = ""
         for unit in shownUnits {

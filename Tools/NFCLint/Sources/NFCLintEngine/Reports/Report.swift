@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The result of checking a project, for output in one of the formats.
+/// The result of checking a project, which can be output in several formats.
 public struct Report: Sendable {
     /// The findings in order.
     public var findings: [Finding]
     /// The project.
     public var project: Project
-    /// The rules that were on.
+    /// The rules that were enabled.
     public var rules: [Rule]
-    /// The folder that paths are relative to, as the caller named it; empty for the current one.
+    /// The folder that paths are relative to, as the caller wrote it; empty for the current folder.
     public var folder: String
     /// Whether warnings count as errors.
     public var isStrict: Bool
     private let lines = LineCache()
 
-    /// A report.
+    /// Creates a report.
     public init(
         findings: [Finding],
         project: Project,
@@ -29,20 +29,20 @@ public struct Report: Sendable {
         self.isStrict = isStrict
     }
 
-    /// Whether there are no findings that fail a build.
+    /// Whether the build passes: no findings count as errors.
     public var isFine: Bool {
         !findings.contains { $0.severity == .error || isStrict && $0.severity == .warning }
     }
 
     func count(_ severity: Severity) -> Int { findings.count { $0.severity == severity } }
 
-    /// The numbers in words.
+    /// The numbers of findings, as a sentence.
     public var summary: String { Reports([self]).summary }
 
-    /// The targets that people ask for.
+    /// The targets to show: apps and users of Core NFC.
     var shownUnits: [Unit] { project.units.filter { $0.usesCoreNFC || $0.isApp } }
 
-    /// A note that a folder has no app; nil when it has one, and for a single file.
+    /// A note that the folder contains no app; nil if it contains one or if single files were checked.
     var notice: String? {
         guard shownUnits.isEmpty, project.options.images.isEmpty else { return nil }
         return "No app was found in \((folder.isEmpty ? "." : folder).visible), and nothing that uses Core NFC."
@@ -50,10 +50,10 @@ public struct Report: Sendable {
 
     func page(_ finding: Finding) -> String { rules.first { $0.id == finding.id }?.page ?? "" }
 
-    /// A path as the caller can open it.
+    /// Makes a path relative to the caller's current folder.
     func path(_ path: String) -> String { folder.isEmpty || folder == "." ? path : PathLookup.appending(folder, path) }
 
-    /// The line of a file at a place; nil when there is none.
+    /// The source line at a location; nil if there is no such line.
     func line(_ place: Place) -> String? {
         let lines = lines.lines(place.path, project.files)
         let number = place.position.line
@@ -69,7 +69,7 @@ public struct Report: Sendable {
 }
 
 extension PathLookup {
-    /// A path in a folder, which may begin with a slash.
+    /// Appends a path to a folder, which may be absolute.
     static func appending(_ folder: String, _ path: String) -> String {
         folder.hasSuffix("/") ? folder + path : folder + "/" + path
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reports of all folders that were asked for, as one answer.
+/// The reports of all checked folders, as one answer.
 public struct Reports: Sendable {
     /// The reports in order.
     public let all: [Report]
 
-    /// Reports; a finding of overlapping folders stays in the first.
+    /// Combines reports. If folders overlap, a finding is kept only in the first report.
     ///
-    /// - Parameter absolute: returns one name for all names of a file.
+    /// - Parameter absolute: converts a path to a unique path of the file.
     public init(_ reports: [Report], absolute: (String) -> String = { $0 }) {
         var seen: Set<Key> = []
         all = reports.map { report in
@@ -26,10 +26,10 @@ public struct Reports: Sendable {
         var position: Position
     }
 
-    /// Whether there are no findings that fail a build.
+    /// Whether the build passes: no findings count as errors.
     public var isFine: Bool { all.allSatisfy(\.isFine) }
 
-    /// The numbers in words.
+    /// The numbers of findings, as a sentence.
     public var summary: String {
         func words(_ severity: Severity, _ one: String, _ many: String) -> String {
             let count = all.reduce(0) { $0 + $1.count(severity) }
@@ -41,6 +41,6 @@ public struct Reports: Sendable {
         return parts.joined(separator: ", ") + "."
     }
 
-    /// What was not found, as lines: a folder without an app was hardly meant.
+    /// Notes about folders without an app, which the user probably did not mean to check.
     public var notices: [String] { all.compactMap(\.notice) }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The page of a rule, made from the rule's own texts.
+/// The documentation page of a rule, created from the rule's texts.
 public struct RulePage: Sendable {
     private let rule: Rule
 
-    /// The page of a rule.
+    /// Creates the page of a rule.
     public init(_ rule: Rule) { self.rule = rule }
 
-    /// The page in Markdown.
+    /// The page as Markdown.
     public var markdown: String {
         var output = "# \(rule.id)\n\n\(rule.title).\n\n"
         output +=
@@ -19,7 +19,7 @@ public struct RulePage: Sendable {
         return output + " in `.nfclint.yml`.\n"
     }
 
-    /// The page in plain text, for a terminal.
+    /// The page as plain text for a terminal.
     public var text: String {
         markdown.replacing("**", with: "").replacing("```swift", with: "```").replacing("```xml", with: "```")
             .replacing("```json", with: "```")
@@ -30,7 +30,7 @@ public struct RulePage: Sendable {
             let language =
                 file.path.hasSuffix(".swift")
                 ? "swift" : file.path.hasSuffix(".plist") || file.path.hasSuffix(".entitlements") ? "xml" : ""
-            // The beginning of a long file is enough.
+            // The first part of a long file is sufficient.
             let body = file.text.count > 4000 ? String(file.text.prefix(200)) + " …" : file.text.trimmedAtEnd
             return "`\(file.path)`:\n\n```\(language)\n\(body)\n```\n\n"
         }.joined()

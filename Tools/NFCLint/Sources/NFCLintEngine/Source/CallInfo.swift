@@ -5,29 +5,29 @@ public import SwiftSyntax
 public struct CallInfo: Sendable {
     /// The last name of the called function, such as `begin`.
     public var name: String
-    /// The source text before the last full stop; nil for none.
+    /// The source text before the last full stop; nil if there is none.
     public var base: String?
-    /// The call.
+    /// The syntax node of the call.
     public var node: FunctionCallExprSyntax
-    /// The calls whose closures contain this call, from the outermost, such as `DispatchQueue.main.async`.
+    /// The calls whose closures contain this call, outermost first, such as `DispatchQueue.main.async`.
     public var context: [String]
 
-    /// An argument by its label; nil for an unlabelled one.
+    /// The first argument with a label; nil for the first without a label.
     public func argument(_ label: String?) -> ExprSyntax? {
         node.arguments.first { $0.label?.text == label }?.expression
     }
 
-    /// The labels of the arguments, an underscore for none.
+    /// The labels of the arguments; `_` for arguments without a label.
     public var labels: [String] { node.arguments.map { $0.label?.text ?? "_" } }
 }
 
 /// An assignment in a function.
 public struct AssignmentInfo: Sendable {
-    /// What is assigned to.
+    /// The expression on the left side.
     public var target: ExprSyntax
-    /// The value.
+    /// The assigned value.
     public var value: ExprSyntax
-    /// See ``CallInfo/context``.
+    /// The calls whose closures contain this assignment. See ``CallInfo/context``.
     public var context: [String]
 
     /// The last name of the assigned property, such as `alertMessage`.

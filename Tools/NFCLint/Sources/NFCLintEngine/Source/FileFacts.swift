@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SwiftSyntax
 
-/// What a Swift file declares and does.
+/// The declarations and calls in a Swift file.
 struct FileFacts: Sendable {
     var file: SourceFile
     var imports: Set<String> = []
@@ -20,8 +20,8 @@ struct FileFacts: Sendable {
     }
 }
 
-/// Walks a tree once and records its declarations and calls. Calls in a nested function or closure count for the enclosing
-/// function.
+/// Walks a tree once, and records its declarations and calls. Calls in nested functions and closures count for the
+/// enclosing function.
 private final class FactsBuilder: SyntaxVisitor {
     private let file: SourceFile
     var imports: Set<String> = []
@@ -94,7 +94,7 @@ private final class FactsBuilder: SyntaxVisitor {
         return .visitChildren
     }
 
-    /// A type's name without attributes such as `@preconcurrency`.
+    /// A type's name without module and attributes such as `@preconcurrency`.
     private static func plain(_ type: TypeSyntax) -> String {
         let text = type.as(AttributedTypeSyntax.self)?.baseType.trimmedDescription ?? type.trimmedDescription
         return text.split(separator: ".").last.map(String.init) ?? text
@@ -213,7 +213,7 @@ private final class FactsBuilder: SyntaxVisitor {
     }
     override func visitPost(_ node: CodeBlockItemSyntax) { if opened.remove(node.id) != nil { close() } }
 
-    // MARK: What functions do
+    // MARK: Statements
 
     override func visit(_ node: ClosureExprSyntax) -> SyntaxVisitorContinueKind {
         context.append(node.receiver)

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import SwiftSyntax
 
-/// All types and functions of a module, and the calls between them, resolved by names.
+/// All types and functions of a module, and the calls between them, resolved by name.
 public struct ModuleIndex: Sendable {
     /// The functions.
     public private(set) var functions: [FunctionInfo] = []
-    /// The types by name, with their extensions.
+    /// The types by name, including their extensions.
     public private(set) var types: [String: TypeInfo] = [:]
-    /// Constants and variables outside of types.
+    /// Constants and variables outside types.
     public private(set) var globals: [PropertyInfo] = []
-    /// The modules that are imported.
+    /// The imported modules.
     public private(set) var imports: Set<String> = []
     /// The files.
     public private(set) var files: [SourceFile] = []
     private var named: [String: [Int]] = [:]
     private var calledBy: [String: [Int]] = [:]
-    /// The families of types: a type with its supertypes and subtypes.
+    /// The families of types: each type with its supertypes and subtypes.
     private var families: [String: Set<String>] = [:]
-    /// The classes that inherit from each other in any number of steps; those of a chain share one set.
+    /// The classes related by inheritance, directly or indirectly. All classes of a chain share one set.
     private var chains: [String: Set<String>] = [:]
     private var propertyTypes: [String: Set<String>] = [:]
 
@@ -74,17 +74,17 @@ public struct ModuleIndex: Sendable {
         types[type.name] = merged
     }
 
-    /// A type with those of its supertypes and subtypes that are in the module.
+    /// A type with its supertypes and subtypes in the module.
     public func family(_ name: String?) -> Set<String> {
         guard let name else { return [] }
         let own = chains[name] ?? [name]
-        // Types that conform to one protocol form a family only when the protocol is queried.
+        // Types with a common protocol form a family only if the protocol itself is queried.
         let near = (families[name] ?? []).filter { types[$0]?.kind == "protocol" || types[name]?.kind == "protocol" }
         guard !near.isEmpty else { return own }
         return near.reduce(into: own) { $0.formUnion(types[$1]?.kind == "protocol" ? [$1] : chains[$1] ?? [$1]) }
     }
 
-    /// Finds the chains once, since each call of a module asks for some.
+    /// Computes the inheritance chains in advance, because many calls need them.
     private mutating func link() {
         for start in families.keys where chains[start] == nil && types[start]?.kind != "protocol" {
             var chain: Set<String> = [start]
@@ -99,10 +99,10 @@ public struct ModuleIndex: Sendable {
         }
     }
 
-    /// The functions of a name.
+    /// The indexes of the functions with a name.
     public func functions(named name: String) -> [Int] { named[name] ?? [] }
 
-    /// The functions that a call may mean.
+    /// The indexes of the functions that a call may refer to.
     public func targets(of call: CallInfo, in function: FunctionInfo) -> [Int] {
         if let created = types[call.name], call.base == nil {
             return created.functions.filter { functions[$0].kind == .initializer }
@@ -137,7 +137,7 @@ public struct ModuleIndex: Sendable {
         return labels.allSatisfy { $0 == "_" || function.labels.contains($0) }
     }
 
-    /// A function and all that it may reach by calls and properties in the module.
+    /// A function and all functions that it may reach in the module through calls and properties.
     public func reach(_ start: Int, depth: Int = 6) -> [Int] {
         var seen: Set<Int> = [start]
         var order = [start]
@@ -171,7 +171,7 @@ public struct ModuleIndex: Sendable {
         return result
     }
 
-    /// The functions that may call one, directly.
+    /// The functions that may call a function directly.
     public func callers(_ number: Int) -> [Int] {
         let target = functions[number]
         let name = target.kind == .initializer ? target.owner ?? "" : target.name
@@ -183,7 +183,7 @@ public struct ModuleIndex: Sendable {
         }
     }
 
-    /// A function and all functions that may reach it.
+    /// A function and all functions that may reach it through calls.
     public func allCallers(_ start: Int, depth: Int = 4) -> [Int] {
         var seen: Set<Int> = [start]
         var order = [start]

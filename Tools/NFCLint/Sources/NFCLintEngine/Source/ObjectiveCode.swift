@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The methods of a file in Objective-C, cut into statements.
+/// The methods of an Objective-C file, split into statements.
 ///
-/// It does not parse the grammar: comments are removed, and braces and semicolons end statements.
+/// Does not parse the grammar: removes comments, and ends statements at braces and semicolons.
 public struct ObjectiveCode: Sendable {
     /// A part of a method up to a semicolon or a brace.
     public struct Statement: Sendable {
-        /// Where it begins.
+        /// The statement's location.
         public var place: Place
-        /// Its text.
+        /// The statement's text.
         public var text: String
-        /// Its text with empty string literals.
+        /// The statement's text, with empty string literals.
         public var code: String
-        /// How many braces of the method are open around it.
+        /// The number of the method's braces that are open around the statement.
         public var depth: Int
-        /// Whether a brace opens after it.
+        /// Whether a brace opens after the statement.
         public var opensBlock: Bool
     }
 
-    /// A method, or a function.
+    /// A method or function.
     public struct Method: Sendable {
-        /// Its selector, such as `readerSession:didDetectTags:`; the name of a function.
+        /// The selector, such as `readerSession:didDetectTags:`, or the name of a function.
         public var selector: String
-        /// The names of its parameters.
+        /// The names of the parameters.
         public var parameters: [String]
-        /// Where it is declared.
+        /// The location of the declaration.
         public var place: Place
-        /// What it does.
+        /// The statements of the body.
         public var statements: [Statement]
-        /// What it calls on itself, by the first part of the selector.
+        /// The methods that are called on `self`, by the first part of the selector.
         public internal(set) var ownCalls: Set<String> = []
 
-        /// The first part of its selector.
+        /// The first part of the selector.
         public var name: String { selector.prefix { $0 != ":" }.description }
-        /// Whether some statement has one of these words.
+        /// Whether any statement contains one of these words.
         public func mentions(_ words: String...) -> Bool {
             statements.contains { statement in words.contains { statement.code.contains($0) } }
         }
@@ -49,7 +49,7 @@ public struct ObjectiveCode: Sendable {
         methods = cutter.methods
     }
 
-    /// A method and those of the file that it calls on itself.
+    /// A method and the methods of the file that it calls on `self`, directly or indirectly.
     public func reach(_ method: Method, depth: Int = 3) -> [Method] {
         var seen: Set<String> = [method.selector]
         var result = [method]
@@ -62,7 +62,7 @@ public struct ObjectiveCode: Sendable {
         return result
     }
 
-    /// The methods of the file that call one on themselves, also by others.
+    /// The methods of the file that call a method on `self`, directly or indirectly.
     public func callers(of method: Method) -> [Method] {
         var seen: Set<String> = [method.selector]
         var result: [Method] = []
@@ -76,7 +76,7 @@ public struct ObjectiveCode: Sendable {
         return result
     }
 
-    /// Blanks comments and preprocessor lines; in the second result also the content of literals.
+    /// Blanks comments and preprocessor lines. `masked` also has blank literals.
     private static func withoutComments(_ bytes: [UInt8]) -> (plain: [UInt8], masked: [UInt8]) {
         var plain = bytes
         var masked = bytes
@@ -131,7 +131,7 @@ public struct ObjectiveCode: Sendable {
 }
 
 extension ObjectiveCode.Statement {
-    /// The first parts of the selectors that it calls on the object itself.
+    /// The first parts of the selectors that the statement calls on `self`.
     fileprivate var ownCalls: [String] {
         ["[self ", "[weakSelf ", "[strongSelf "].flatMap { receiver in
             code.ranges(of: receiver).map { range in
@@ -141,7 +141,7 @@ extension ObjectiveCode.Statement {
     }
 }
 
-/// Goes through the text once, and cuts it into methods and statements.
+/// Walks through the text once, and splits it into methods and statements.
 private struct Cutter {
     let path: String
     let plain: [UInt8]
@@ -199,10 +199,10 @@ private struct Cutter {
 
     private func place(_ offset: Int) -> Place { Place(path, lines.position(of: offset)) }
 
-    /// The method that is declared in a range: names and types, without braces.
+    /// The method declared in a range, which contains names and types but no braces.
     private func method(_ range: Range<Int>) -> ObjectiveCode.Method? {
         var first = range.lowerBound
-        // The text before it has no semicolon: @implementation, RCT_EXPORT_MODULE().
+        // The range may begin with text without a semicolon, such as @implementation or RCT_EXPORT_MODULE().
         for index in range {
             let isLineStart = index == range.lowerBound || masked[index - 1] == 0x0A
             let isMethod =
@@ -212,7 +212,7 @@ private struct Cutter {
         while first < range.upperBound, masked[first] <= 0x20 { first += 1 }
         let text = String(decoding: masked[first..<range.upperBound], as: UTF8.self)
         guard !text.hasPrefix("@"), !text.isEmpty else { return nil }
-        // What a macro of a bridge declares: RCT_EXPORT_METHOD(start:(Callback)callback).
+        // React Native macros declare a method in parentheses: RCT_EXPORT_METHOD(start:(Callback)callback).
         let isMacro = text.hasPrefix("RCT_")
         let signature = isMacro ? String(text.drop { $0 != "(" }.dropFirst().dropLast(while: { $0 == ")" })) : text
         var parts: [String] = []
@@ -247,7 +247,7 @@ private struct Cutter {
 }
 
 extension StringProtocol {
-    /// Without the characters at the end that satisfy a condition.
+    /// The text without the trailing characters that meet a condition.
     fileprivate func dropLast(while isDropped: (Character) -> Bool) -> String {
         String(reversed().drop(while: isDropped).reversed())
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Runs work on several threads with large stacks, because trees of hostile files are deep.
+/// Runs work on several threads with large stacks, because malicious files can have very deep syntax trees.
 enum Parallel {
-    /// Transforms each value; the results are in order.
+    /// Transforms values in parallel. The results are in the order of the values.
     static func map<Value: Sendable, Result: Sendable>(
         _ values: [Value],
         _ transform: @escaping @Sendable (Value) -> Result
@@ -24,7 +24,7 @@ enum Parallel {
         return work.results
     }
 
-    /// Runs one piece of work on a large stack.
+    /// Runs a closure on a large stack.
     static func onLargeStack<Result: Sendable>(_ work: @escaping @Sendable () -> Result) -> Result? {
         map([0]) { _ in work() }.first
     }
@@ -32,7 +32,7 @@ enum Parallel {
     private final class Work<Value: Sendable, Result: Sendable>: @unchecked Sendable {
         private let lock = NSLock()
         private let values: [Value]
-        // Locked by the lock.
+        // Guarded by `lock`.
         private var position = 0
         private var finished: [Result?]
 

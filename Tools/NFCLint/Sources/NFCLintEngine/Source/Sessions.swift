@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 public import SwiftSyntax
 
-/// The sessions of a module: where they are created and begun, and their delegates.
+/// The sessions of a module: their creation, their start, and their delegates.
 public struct Sessions: Sendable {
-    /// What a session reads.
+    /// The class of a session.
     public enum Kind: String, Sendable {
         /// `NFCNDEFReaderSession`.
         case ndef = "NFCNDEFReaderSession"
@@ -17,51 +17,51 @@ public struct Sessions: Sendable {
         case payment = "NFCPaymentTagReaderSession"
     }
 
-    /// A call that makes a session.
+    /// A call that creates a session.
     public struct Creation: Sendable {
-        /// What the session reads.
+        /// The class of the session.
         public var kind: Kind
-        /// The number of the function.
+        /// The index of the function that contains the call.
         public var function: Int
         /// The call.
         public var call: CallInfo
-        /// The name of the variable or property that takes the session; nil for none.
+        /// The name of the variable or property that stores the session; nil if it is not stored.
         public var stored: String?
 
-        /// The delegate.
+        /// The delegate argument.
         public var delegate: ExprSyntax? { call.argument("delegate") }
-        /// The queue.
+        /// The queue argument.
         public var queue: ExprSyntax? { call.argument("queue") }
-        /// Whether callbacks come on a queue of the session's own.
+        /// Whether callbacks run on the session's own queue.
         public var hasOwnQueue: Bool { queue == nil || queue?.is(NilLiteralExprSyntax.self) == true }
     }
 
-    /// A type that answers sessions.
+    /// A type that is a delegate of sessions.
     public struct Delegate: Sendable {
         /// The type's name.
         public var type: String
-        /// Whether it answers sessions for messages, for tags, or both.
+        /// The classes of sessions that the type handles.
         public var kinds: Set<Kind>
-        /// `didDetect` with tags.
+        /// The indexes of the `didDetect` callbacks for tags.
         public var tags: [Int]
-        /// `didDetectNDEFs`.
+        /// The indexes of the `didDetectNDEFs` callbacks.
         public var messages: [Int]
-        /// `didInvalidateWithError`.
+        /// The indexes of the `didInvalidateWithError` callbacks.
         public var invalidation: [Int]
-        /// `…DidBecomeActive`.
+        /// The indexes of the `…DidBecomeActive` callbacks.
         public var activation: [Int]
 
-        /// All of its callbacks.
+        /// The indexes of all callbacks.
         public var callbacks: [Int] { tags + messages + invalidation + activation }
     }
 
-    /// Where sessions are made.
+    /// The calls that create sessions.
     public private(set) var creations: [Creation] = []
-    /// Where sessions begin: the number of the function, and the call.
+    /// The calls that begin sessions, with the index of the function.
     public private(set) var begins: [(function: Int, call: CallInfo)] = []
-    /// Who answers.
+    /// The delegates of sessions.
     public private(set) var delegates: [Delegate] = []
-    /// Names of variables, properties and parameters that hold a session.
+    /// The names of variables, properties and parameters that store a session.
     public private(set) var names: Set<String> = []
 
     init(_ index: ModuleIndex) {
@@ -97,7 +97,7 @@ public struct Sessions: Sendable {
         creations.append(Creation(kind: kind, function: number, call: call, stored: Self.stored(call.node)))
     }
 
-    /// The variable that takes the value of an expression.
+    /// The name of the variable that an expression is assigned to.
     static func stored(_ node: some SyntaxProtocol) -> String? {
         var node = node.parent
         while let step = node {
@@ -155,19 +155,19 @@ public struct Sessions: Sendable {
         }
     }
 
-    /// Whether there are sessions, and all are for payment cards, which have their own entitlement.
+    /// Whether all sessions are for payment cards, which need their own entitlement. False if there are no sessions.
     public var isOnlyPayment: Bool { !creations.isEmpty && creations.allSatisfy { $0.kind == .payment } }
 
-    /// Returns the delegate with a type's name; nil when the type is not a delegate.
+    /// The delegate with a type's name; nil if the type is not a delegate.
     public func delegate(_ type: String?) -> Delegate? { delegates.first { $0.type == type } }
 
-    /// Whether an expression names a session.
+    /// Whether an expression is the name of a session.
     public func isSession(_ expression: ExprSyntax) -> Bool {
         guard let name = expression.lastName else { return false }
         return names.contains(name)
     }
 
-    /// Whether the base of a call is a session.
+    /// Whether the base of a call is probably a session.
     public func isSession(base: String?) -> Bool {
         guard let last = base?.split(separator: ".").last.map(String.init) else { return false }
         return names.contains(last) || last.lowercased().hasSuffix("session")

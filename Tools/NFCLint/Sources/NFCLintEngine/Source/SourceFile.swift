@@ -3,22 +3,22 @@ import SwiftOperators
 import SwiftParser
 public import SwiftSyntax
 
-/// A Swift file that was parsed.
+/// A parsed Swift file.
 public final class SourceFile: Sendable {
-    /// Its path.
+    /// The file's path.
     public let path: String
-    /// Its tree.
+    /// The syntax tree.
     public let tree: SourceFileSyntax
-    /// Whether parts could not be parsed.
+    /// Whether parts of the file could not be parsed.
     public let hasErrors: Bool
-    /// Whether it imports Core NFC.
+    /// Whether the file imports Core NFC.
     public let importsCoreNFC: Bool
     private let lines: LineStarts
 
-    /// The maximum size of a parsed Swift file. Normal files are far smaller; large files have deep trees.
+    /// The maximum size of a parsed Swift file, in bytes. Normal files are far smaller; large files have deep trees.
     static let largest = 512 << 10
 
-    /// Parses a file. What nests deeper than anybody writes is left out by the parser.
+    /// Parses a file. The parser skips extremely nested code.
     init(path: String, bytes: [UInt8]) {
         self.path = path
         let text = String(decoding: bytes, as: UTF8.self)
@@ -27,8 +27,8 @@ public final class SourceFile: Sendable {
         importsCoreNFC = parsed.statements.contains { item in
             Self.imported(Syntax(item.item)).contains("CoreNFC")
         }
-        // Unknown operators stay unfolded.
-        // Very long sequences also stay unfolded, because the depth of the tree would equal their length.
+        // Unknown operators stay unfolded. Very long sequences do too, because the tree would be as deep as the
+        // sequence is long.
         let sequences = LongestSequence(viewMode: .sourceAccurate)
         sequences.walk(parsed)
         if sequences.count > 2000 {
@@ -40,7 +40,7 @@ public final class SourceFile: Sendable {
         lines = LineStarts(text.utf8)
     }
 
-    /// The modules that a statement imports, also within `#if`.
+    /// The modules imported by a statement, including imports within `#if`.
     private static func imported(_ node: Syntax) -> [String] {
         if let node = node.as(ImportDeclSyntax.self) { return node.path.first.map { [$0.name.text] } ?? [] }
         guard let node = node.as(IfConfigDeclSyntax.self) else { return [] }
@@ -55,10 +55,10 @@ public final class SourceFile: Sendable {
         return SourceFileSyntax.parse(from: &parser)
     }
 
-    /// The place of an offset in the text.
+    /// The location of an offset in the text.
     public func place(offset: Int) -> Place { Place(path, lines.position(of: offset)) }
 
-    /// The place of a node, without the comments before it.
+    /// The location of a node, after its leading comments.
     public func place(_ node: some SyntaxProtocol) -> Place {
         place(offset: node.positionAfterSkippingLeadingTrivia.utf8Offset)
     }

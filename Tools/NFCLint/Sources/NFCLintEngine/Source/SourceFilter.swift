@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which files to parse: those that name Core NFC, or the APIs by which apps receive links.
+/// Decides which files to parse: those that mention Core NFC or the APIs for receiving links.
 struct SourceFilter: Sendable {
-    /// The words by their first byte.
+    /// The search words, by their first byte.
     private let words: [[[UInt8]]]
 
-    /// - Parameter names: types and helpers that other files may use.
+    /// - Parameter names: additional names of types and helpers to search for.
     init(names: [String]) { self.init(words: names) }
 
-    /// - Parameter modules: modules of the project, whose imports are followed.
+    /// - Parameter modules: modules of the project. Files that import them are parsed too.
     init(modules: [String]) {
         let texts =
             [

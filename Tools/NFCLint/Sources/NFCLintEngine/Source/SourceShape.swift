@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Distinguishes normal files from those that would keep a parser busy for minutes.
+/// Detects files that would keep a parser busy for minutes.
 ///
-/// The time of the swift-syntax parser grows fast with the depth of brackets and of `#if`, even when it stops at its own
-/// limit.
+/// The time that the swift-syntax parser takes grows quickly with the nesting of brackets and of `#if`, even if the
+/// parser stops at its own limit.
 enum SourceShape {
     private static let deepest = 200
     private static let deepestCondition = 40
@@ -13,7 +13,7 @@ enum SourceShape {
         byte >= 0x80 || byte == 0x5F || Character(Unicode.Scalar(byte)).isLetter || (0x30...0x39).contains(byte)
     }
 
-    /// Why a file is left out; nil for a normal file.
+    /// Why a file can't be parsed; nil for a normal file.
     static func problem(_ bytes: [UInt8]) -> String? {
         var depth = 0
         var conditions = 0
@@ -33,7 +33,7 @@ enum SourceShape {
                 if index - lineStart > longestLine {
                     return "A line has more than \(longestLine) bytes; the file was left out."
                 }
-                // A comparison has no closing bracket; a type over several lines breaks after its bracket.
+                // An unclosed `<` is a comparison, unless the line ends with it, as in a type over several lines.
                 if index > 0, bytes[index - 1] != 0x3C { types = 0 }
                 lineStart = index + 1
             case 0x23:

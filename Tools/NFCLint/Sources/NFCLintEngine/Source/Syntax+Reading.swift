@@ -6,7 +6,7 @@ extension ExprSyntax {
     /// The text of a string literal without interpolation; nil for anything else.
     public var literalText: String? { self.as(StringLiteralExprSyntax.self)?.representedLiteralValue }
 
-    /// Without parentheses, `try`, `await`, `!` and `?` around it.
+    /// The expression without parentheses, `try`, `await`, `!` and `?`.
     public var core: ExprSyntax {
         var node = self
         while true {
@@ -28,7 +28,7 @@ extension ExprSyntax {
         }
     }
 
-    /// The name of a variable or member at its end: `session` in `self.session!`.
+    /// The last name in the expression: `session` in `self.session!`.
     public var lastName: String? {
         let core = core
         if let reference = core.as(DeclReferenceExprSyntax.self) { return reference.baseName.text }
@@ -38,10 +38,10 @@ extension ExprSyntax {
     /// The expression before the last full stop.
     public var memberBase: ExprSyntax? { core.as(MemberAccessExprSyntax.self)?.base?.core }
 
-    /// The text without comments and blanks around it.
+    /// The expression's text without surrounding comments and whitespace.
     public var words: String { trimmedDescription }
 
-    /// The names in it with full stops between them, without the arguments of calls: `DispatchQueue.main.async`.
+    /// The names of the expression joined by full stops, without call arguments: `DispatchQueue.main.async`.
     public var dottedName: String {
         var parts: [String] = []
         var node: ExprSyntax? = core
@@ -66,7 +66,7 @@ extension ExprSyntax {
 }
 
 extension ClosureExprSyntax {
-    /// The function that is called with this closure, such as `DispatchQueue.main.async`; empty for none.
+    /// The name of the function that receives this closure, such as `DispatchQueue.main.async`; empty if there is none.
     public var receiver: String {
         if signature?.attributes.trimmedDescription.contains("@MainActor") == true { return "MainActor.run" }
         var node = parent
@@ -82,7 +82,7 @@ extension ClosureExprSyntax {
 }
 
 extension SyntaxProtocol {
-    /// The nearest node of a type around this one.
+    /// The nearest enclosing node of a type.
     public func enclosing<Node: SyntaxProtocol>(_ type: Node.Type) -> Node? {
         var node = parent
         while let current = node {
@@ -92,7 +92,7 @@ extension SyntaxProtocol {
         return nil
     }
 
-    /// What is called with the closures around this, from the inside.
+    /// The functions that receive the closures around this node, innermost first.
     public var receivers: [String] {
         var result: [String] = []
         var node = parent
@@ -103,7 +103,7 @@ extension SyntaxProtocol {
         return result
     }
 
-    /// Whether this stands within another node.
+    /// Whether the node is inside another node.
     public func isWithin(_ other: some SyntaxProtocol) -> Bool {
         position >= other.position && endPosition <= other.endPosition
     }

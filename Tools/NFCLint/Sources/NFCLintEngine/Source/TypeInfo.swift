@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 public import SwiftSyntax
 
-/// A stored property, or a constant outside of types.
+/// A stored property, or a constant outside types.
 public struct PropertyInfo: Sendable {
-    /// Its name.
+    /// The property's name.
     public var name: String
-    /// Its type as written; nil when it is inferred.
+    /// The declared type; nil if it is inferred.
     public var type: String?
-    /// Its value; nil for none.
+    /// The initial value; nil if there is none.
     public var value: ExprSyntax?
-    /// Its attributes and modifiers.
+    /// The attributes and modifiers.
     public var marks: [String]
-    /// Whether it is a `let`.
+    /// Whether the property is a `let`.
     public var isConstant: Bool
-    /// Its file.
+    /// The file that contains the property.
     public var file: SourceFile
-    /// Its declaration.
+    /// The declaration's syntax node.
     public var node: VariableDeclSyntax
 
-    /// Whether it holds a reader session.
+    /// Whether the property stores a reader session.
     public var isSession: Bool {
         let text = type ?? value?.core.as(FunctionCallExprSyntax.self)?.calledExpression.words ?? ""
         return text.contains("NFC") && text.contains("Session") && !text.contains("Delegate")
             && !text.contains("->") && !text.contains("[")
     }
 
-    /// Whether it can be nil.
+    /// Whether the property can be nil.
     public var isOptional: Bool { type.map { $0.hasSuffix("?") || $0.hasSuffix("!") } ?? false }
 }
 
-/// A type with what its extensions add.
+/// A type with its extensions.
 public struct TypeInfo: Sendable {
-    /// Its name, without the types around it.
+    /// The type's name, without enclosing types.
     public var name: String
-    /// `class`, `struct`, `enum`, `actor`, `protocol`; empty when only extensions were seen.
+    /// `class`, `struct`, `enum`, `actor` or `protocol`; empty if only extensions were found.
     public var kind: String
-    /// What it inherits and conforms to.
+    /// The superclass and the protocols.
     public var inherited: [String]
-    /// Its attributes and modifiers.
+    /// The attributes and modifiers.
     public var marks: [String]
-    /// Its stored properties.
+    /// The stored properties.
     public var properties: [PropertyInfo]
-    /// Its cases with their raw values.
+    /// The enum cases with their raw values.
     public var cases: [(name: String, value: ExprSyntax?)]
-    /// The numbers of its functions in the index.
+    /// The indexes of the functions in the ``ModuleIndex``.
     public var functions: [Int]
-    /// Where it is declared; nil when only extensions were seen.
+    /// The declaration; nil if only extensions were found.
     public var declaration: (file: SourceFile, node: Syntax)?
 }

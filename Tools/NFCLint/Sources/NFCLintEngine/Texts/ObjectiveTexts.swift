@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Collects the texts on the sheet of sessions in an Objective-C file.
+/// Collects the texts that an Objective-C file shows on the scanning sheet.
 struct ObjectiveTexts {
     private(set) var all: [ObjectiveFacts.Text] = []
     private let code: ObjectiveCode
@@ -19,7 +19,7 @@ struct ObjectiveTexts {
         }
     }
 
-    /// The text after the first of some marks.
+    /// The text after the first marker that is found.
     private static func value(_ statement: ObjectiveCode.Statement, _ marks: [String]) -> String? {
         for mark in marks {
             guard let range = statement.text.firstRange(of: mark) else { continue }
@@ -56,7 +56,7 @@ struct ObjectiveTexts {
         }
     }
 
-    /// The literals that callers pass for a parameter.
+    /// Adds the literals that callers pass for a parameter.
     private mutating func addPassed(_ position: Int, _ method: ObjectiveCode.Method, _ role: SheetText.Role) {
         let labels = method.selector.split(separator: ":").map(String.init)
         guard position < labels.count else { return }
@@ -87,7 +87,7 @@ struct ObjectiveTexts {
         }
     }
 
-    /// The texts of literals, in order.
+    /// The contents of string literals, in order.
     private static func literals(_ text: String) -> [String] {
         var result: [String] = []
         var rest = text[...]
@@ -113,7 +113,7 @@ struct ObjectiveTexts {
         return result
     }
 
-    /// A format string, with gaps for inserted values.
+    /// Replaces the format specifiers in a format string by gaps.
     private static func withGaps(_ format: String) -> String {
         var result = format
         for sign in ["%@", "%lu", "%ld", "%zd", "%d", "%i", "%u", "%s", "%1$@", "%2$@"] {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import SwiftSyntax
 
-/// Follows a variable to the tuples and objects that it may hold, and finds their values for a label.
+/// Finds the tuples and objects that a variable may contain, and the values of their labels.
 struct Parts {
     private let index: ModuleIndex
 
     init(_ index: ModuleIndex) { self.index = index }
 
-    /// An expression, and the function that contains it.
+    /// An expression, and the index of the function that contains it.
     typealias Value = (value: ExprSyntax, function: Int)
 
-    /// The values of an expression for a label: `texts.failure`, where texts is `(success: "…", failure: "…")`.
+    /// The values of a label: for `texts.failure`, those of `failure` in `texts = (success: "…", failure: "…")`.
     func parts(_ label: String, of base: ExprSyntax, in number: Int) -> [Value] {
         values(of: base, in: number, depth: 0).compactMap { found in
             let node = found.value.core
@@ -39,7 +39,7 @@ struct Parts {
         return properties(name, of: function.owner, number, depth)
     }
 
-    /// The initial value of a property, and the values that are assigned to it.
+    /// The initial value of a property, and the values assigned to it.
     private func properties(_ name: String, of type: String?, _ number: Int, _ depth: Int) -> [Value] {
         let family = index.family(type)
         var result: [Value] = []
@@ -57,7 +57,7 @@ struct Parts {
         return result
     }
 
-    /// The value that a parameter has when callers pass none.
+    /// The default value of a parameter.
     private func defaults(_ position: Int, _ function: FunctionInfo) -> [ExprSyntax] {
         let clause =
             function.node.as(FunctionDeclSyntax.self)?.signature.parameterClause

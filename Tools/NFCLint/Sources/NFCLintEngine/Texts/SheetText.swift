@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text that people read on the scanning sheet, or before it.
+/// A text that users read on the scanning sheet or before scanning.
 public struct SheetText: Sendable {
-    /// What it is for.
+    /// The purpose of a text.
     public enum Role: Sendable {
-        /// What to do, before the session begins.
+        /// Says what to do, before the session begins.
         case instruction
-        /// What happens, or that it is done.
+        /// Reports progress or success.
         case progress
-        /// What went wrong.
+        /// Reports an error.
         case error
-        /// Why the app scans, from the Info.plist.
+        /// Explains why the app scans (from the Info.plist).
         case usage
     }
 
@@ -19,14 +19,14 @@ public struct SheetText: Sendable {
 
     /// The text, with ``gap`` for inserted values.
     public var text: String
-    /// What it is for.
+    /// The purpose of the text.
     public var role: Role
-    /// Where it stands.
+    /// The location of the text.
     public var place: Place
-    /// Whether a whole error is put in.
+    /// Whether an entire error value is inserted.
     public var hasRawError = false
 
-    /// A text.
+    /// Creates a text.
     public init(text: String, role: Role, place: Place, hasRawError: Bool = false) {
         self.text = text
         self.role = role
@@ -34,17 +34,17 @@ public struct SheetText: Sendable {
         self.hasRawError = hasRawError
     }
 
-    /// The words, without punctuation; Chinese, Japanese and Thai have none.
+    /// The words without punctuation. Not meaningful for Chinese, Japanese and Thai.
     public var words: [String] {
         text.split { !($0.isLetter || $0.isNumber || $0 == "'" || $0 == "’" || $0 == "-" || $0 == Self.gap) }.map(
             String.init
         )
     }
 
-    /// Whether its language has blanks between words.
+    /// Whether the language separates words with spaces.
     public var hasWords: Bool { !text.unicodeScalars.contains(where: Self.isJoined) }
 
-    /// Whether it is probably in English, judged by its letters.
+    /// Whether the text is probably English, judging by its characters.
     public var isLatin: Bool {
         text.unicodeScalars.allSatisfy {
             $0.value < 0x250 || (0x2000..<0x2C00).contains($0.value) || $0.value == 0xFFFC || $0.value >= 0x1F000

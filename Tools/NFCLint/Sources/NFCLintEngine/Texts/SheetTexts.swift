@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SwiftSyntax
 
-/// Collects the texts on the sheet of a module's sessions.
+/// Collects the texts that a module shows on the scanning sheet.
 struct SheetTexts {
     private(set) var all: [SheetText] = []
     private var seen: Set<Key> = []
@@ -25,14 +25,14 @@ struct SheetTexts {
         }
     }
 
-    /// The purpose of a message: an instruction at the start of the session.
+    /// The purpose of an alert message, such as an instruction at the start of a session.
     private static func role(
         _ assignment: AssignmentInfo,
         _ number: Int,
         _ index: ModuleIndex,
         _ sessions: Sessions
     ) -> SheetText.Role {
-        // A callback may begin the next session.
+        // Instructions can also be in callbacks, because a callback may begin the next session.
         let position = assignment.target.position
         let isBracketed =
             sessions.creations.contains { $0.function == number && $0.call.node.position < position }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Texts by key, in the language in which an app is developed.
+/// The localized texts by key, in the app's development language.
 public struct StringTable: Sendable {
-    /// A text, and its place.
+    /// A text with its location.
     public struct Text: Sendable {
         /// The text.
         public var text: String
-        /// Where it stands.
+        /// The location of the text.
         public var place: Place
     }
 
     private(set) var texts: [String: Text] = [:]
-    /// The texts by the letters and digits of their keys, as generated names have them.
+    /// The texts by spelling: the letters and digits of their keys. Generated names keep only these.
     private var spelled: [String: Text] = [:]
 
-    /// The text of a key; nil when no file has it.
+    /// The text of a key; nil if the key is missing.
     public subscript(_ key: String) -> Text? { texts[key] }
 
     mutating func add(_ key: String, _ text: String, _ place: Place) {
@@ -23,23 +23,23 @@ public struct StringTable: Sendable {
         spelled[Self.spelling(key)] = spelled[Self.spelling(key)] ?? texts[key]
     }
 
-    /// The text that a generated name means: `L10n.Doors.openMessage` for `doors.open_message`.
+    /// The text that a generated name refers to: `L10n.Doors.openMessage` for `doors.open_message`.
     func text(named names: [String]) -> Text? { spelled[Self.spelling(names.joined())] }
 
     private static func spelling(_ key: String) -> String { key.lowercased().filter { $0.isLetter || $0.isNumber } }
 }
 
-/// Reads `.strings` and `.xcstrings`.
+/// Parses `.strings` and `.xcstrings` files.
 struct StringTables {
     let files: any ProjectFiles
     let reader: ConfigReader
 
-    /// The files with texts among those of a target.
+    /// The localization files among the files of a target.
     static func paths(_ paths: [String]) -> [String] {
         paths.filter { $0.hasSuffix(".strings") || $0.hasSuffix(".xcstrings") }
     }
 
-    /// The texts of files, with English first, because most apps are developed in English.
+    /// The texts in the given files. English comes first, because most apps are developed in English.
     func table(_ paths: [String]) -> StringTable {
         var table = StringTable()
         for path in paths.sorted(by: { (Self.rank($0), $0) < (Self.rank($1), $1) }) {

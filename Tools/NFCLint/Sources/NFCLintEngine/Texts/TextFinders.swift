@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SwiftSyntax
 
-/// Finds the returned expressions, and their cases of a switch.
+/// Finds the returned expressions, with the switch cases that contain them.
 final class ReturnFinder: SyntaxVisitor {
     var values: [(value: ExprSyntax, cases: [String])] = []
     private var cases: [[String]] = []
@@ -19,7 +19,7 @@ final class ReturnFinder: SyntaxVisitor {
         return .skipChildren
     }
     override func visit(_ node: CodeBlockItemSyntax) -> SyntaxVisitorContinueKind {
-        // The only expression of a body, or of a case.
+        // A single expression in a body or case is an implicit return.
         if case .expr(let value) = node.item, node.parent?.as(CodeBlockItemListSyntax.self)?.count == 1,
             !value.is(SwitchExprSyntax.self), !value.is(IfExprSyntax.self)
         {
@@ -29,7 +29,7 @@ final class ReturnFinder: SyntaxVisitor {
     }
 }
 
-/// Finds the values that a local variable gets where it is declared.
+/// Finds the values with which a local variable is declared.
 final class BindingFinder: SyntaxVisitor {
     private let name: String
     var values: [ExprSyntax] = []
@@ -49,7 +49,7 @@ final class BindingFinder: SyntaxVisitor {
     }
 
     override func visit(_ node: OptionalBindingConditionSyntax) -> SyntaxVisitorContinueKind {
-        // `if let text = text` has the value of the outer name.
+        // In `if let text = text`, the value is the outer variable, so ignore it.
         if node.pattern.as(IdentifierPatternSyntax.self)?.identifier.text == name,
             let value = node.initializer?.value, value.words != name
         {

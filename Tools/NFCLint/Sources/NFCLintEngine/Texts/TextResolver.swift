@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import SwiftSyntax
 
-/// Follows an expression to the literal texts that it may have: by variables, parameters, properties, cases of enums, keys of
-/// `.strings`, and functions of the module.
+/// Finds the literal texts that an expression may evaluate to. Follows variables, parameters, properties, enum cases,
+/// `.strings` keys and functions of the module.
 struct TextResolver {
     struct Found {
         var text: String
@@ -69,7 +69,7 @@ struct TextResolver {
             .replacing("\\'", with: "'")
     }
 
-    /// Whether a whole error is meant, and not its description.
+    /// Whether an expression is an entire error value, not its description.
     static func isError(_ node: ExprSyntax) -> Bool {
         let node = node.core
         if let call = node.as(FunctionCallExprSyntax.self), call.calledExpression.words == "String",
@@ -83,15 +83,15 @@ struct TextResolver {
 
     private func localized(_ key: Found) -> [Found] {
         if let text = strings[key.text] {
-            // A key that is its own text is in the code.
+            // If the key is its own text, report its location in the code.
             if text.text == key.text { return [key] }
             return [Found(text: text.text, place: text.place, file: text.place.path)]
         }
-        // A key that is a sentence is its own text.
+        // A key with spaces is a sentence, and therefore its own text.
         return key.text.contains(" ") ? [key] : []
     }
 
-    /// The text of a name that a tool generated from a key, when the file with the names was not read.
+    /// The text of a generated name such as `L10n.title`, even if the file with the generated names was not read.
     private func generated(_ node: ExprSyntax) -> [Found] {
         let names = node.dottedName.split(separator: ".").map(String.init)
         guard let root = names.first, names.count > 1, ["L10n", "Strings", "R", "Localized"].contains(root) else {
@@ -163,7 +163,7 @@ struct TextResolver {
             return texts(first.expression, in: number, depth: depth + 1)
         }
         if name == "tr", node.arguments.count >= 2, let key = node.arguments.dropFirst().first?.expression {
-            // What SwiftGen makes: the table, and the key.
+            // SwiftGen generates this call: `tr(table, key)`.
             return texts(key, in: number, depth: depth + 1).flatMap(localized)
         }
         if ["localized", "localize", "localised"].contains(name), let base = callee.memberBase {
@@ -172,7 +172,7 @@ struct TextResolver {
         return results(node, number, depth)
     }
 
-    /// What a function of the module returns.
+    /// The texts that a function of the module returns.
     private func results(_ node: FunctionCallExprSyntax, _ number: Int, _ depth: Int) -> [Found] {
         guard let info = index.functions[number].calls.first(where: { $0.node.id == node.id }) else { return [] }
         return index.targets(of: info, in: index.functions[number]).prefix(3).flatMap { target in
@@ -180,7 +180,7 @@ struct TextResolver {
         }
     }
 
-    /// The expressions that a function or a property returns, with their cases.
+    /// The expressions that a function or property returns, with their switch cases.
     private func returned(_ number: Int) -> [(value: ExprSyntax, cases: [String])] {
         let finder = ReturnFinder(viewMode: .sourceAccurate)
         guard let body = index.functions[number].body else { return [] }
@@ -193,7 +193,7 @@ struct TextResolver {
     private func member(_ node: MemberAccessExprSyntax, _ number: Int, _ depth: Int) -> [Found] {
         let name = node.declName.baseName.text
         guard let base = node.base?.core else {
-            // A case or a static of a type that is not named.
+            // A case or static member without its type's name can't be resolved.
             return []
         }
         if ["localized", "localizedString"].contains(name) {
@@ -205,7 +205,7 @@ struct TextResolver {
             }
             return computed(name, of: type, only: nil, depth)
         }
-        // `Type.case.rawValue`, or another property of a case.
+        // Handles `Type.case.rawValue` and other properties of a case.
         if let inner = base.as(MemberAccessExprSyntax.self),
             let type = inner.base?.lastName.flatMap({ index.types[$0] })
         {
@@ -214,7 +214,7 @@ struct TextResolver {
                 if name == "rawValue", let value = raw.value {
                     return texts(value, in: type.functions.first ?? number, depth: depth + 1)
                 }
-                // What an error of the module says is its errorDescription.
+                // An error's `localizedDescription` comes from its `errorDescription`.
                 let own = name == "localizedDescription" ? "errorDescription" : name
                 return computed(own, of: type, only: chosen, depth)
             }
@@ -238,7 +238,7 @@ struct TextResolver {
         return []
     }
 
-    /// The type of a parameter or a property, where it is an enum of the module.
+    /// The type of a parameter or property, if it is an enum of the module.
     private func declaredType(_ node: ExprSyntax, _ number: Int) -> TypeInfo? {
         guard let name = node.as(DeclReferenceExprSyntax.self)?.baseName.text else { return nil }
         let function = index.functions[number]
@@ -256,7 +256,7 @@ struct TextResolver {
 
     private func value(of property: PropertyInfo, _ number: Int, _ depth: Int) -> [Found] {
         guard let value = property.value else { return [] }
-        // The place is in the file of the property.
+        // Resolve the value in the file of the property.
         let home = index.functions.firstIndex { $0.node.id == property.node.id } ?? number
         return texts(value, in: home, depth: depth + 1)
     }
@@ -302,7 +302,7 @@ struct TextResolver {
         return []
     }
 
-    /// What callers pass for a parameter.
+    /// The texts that callers pass for a parameter.
     private func arguments(_ position: Int, of number: Int, _ depth: Int) -> [Found] {
         let function = index.functions[number]
         let label = function.labels[position]

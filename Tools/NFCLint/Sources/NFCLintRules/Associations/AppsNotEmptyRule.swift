@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// apps is not empty.
+    /// The `apps` array is not empty.
     static let appsNotEmpty = Rule(
         id: "AASA007",
         severity: .warning,

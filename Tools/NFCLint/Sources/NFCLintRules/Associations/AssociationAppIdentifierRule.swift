@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An app identifier is invalid, or the app is not named.
+    /// An app identifier is invalid, or the app's identifier is missing.
     static let associationAppIdentifier = Rule(
         id: "AASA005",
         severity: .error,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An entry names no app, or names it twice.
+    /// An entry names no app, or has both `appID` and `appIDs`.
     static let associationEntryApps = Rule(
         id: "AASA004",
         severity: .error,

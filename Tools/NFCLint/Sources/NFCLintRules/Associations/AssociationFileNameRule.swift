@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The association file has the wrong name or place.
+    /// The association file has the wrong name or folder.
     static let associationFileName = Rule(
         id: "AASA017",
         severity: .error,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The association file is no JSON object.
+    /// The association file is not a JSON object.
     static let associationNotAnObject = Rule(
         id: "AASA001",
         severity: .error,

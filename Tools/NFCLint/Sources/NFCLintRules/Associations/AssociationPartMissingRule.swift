@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A part of the association file is missing or of another type.
+    /// A part of the association file is missing or has the wrong type.
     static let associationPartMissing = Rule(
         id: "AASA003",
         severity: .error,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An entry has components and paths.
+    /// An entry has both components and paths.
     static let componentsBesidePaths = Rule(
         id: "AASA006",
         severity: .warning,

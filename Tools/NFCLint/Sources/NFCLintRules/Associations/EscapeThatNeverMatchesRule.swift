@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// Escapes that never match.
+    /// A pattern contains an escape that never matches.
     static let escapeThatNeverMatches = Rule(
         id: "AASA013",
         severity: .warning,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// NOT is written wrong.
+    /// A NOT pattern is malformed.
     static let malformedNot = Rule(
         id: "AASA015",
         severity: .warning,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A value of a query is not a string.
+    /// A query value is not a string.
     static let queryValueNotAString = Rule(
         id: "AASA008",
         severity: .error,

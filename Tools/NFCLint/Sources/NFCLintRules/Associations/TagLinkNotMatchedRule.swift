@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The link of a tag does not open the app.
+    /// A tag's link does not open the app.
     static let tagLinkNotMatched = Rule(
         id: "AASA016",
         severity: .error,

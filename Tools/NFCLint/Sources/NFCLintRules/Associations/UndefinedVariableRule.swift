@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A variable is not defined or not well formed.
+    /// A variable is undefined or malformed.
     static let undefinedVariable = Rule(
         id: "AASA009",
         severity: .error,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An unknown key, or one in another case.
+    /// A key is unknown, or has the wrong case.
     static let unknownAssociationKey = Rule(
         id: "AASA014",
         severity: .warning,

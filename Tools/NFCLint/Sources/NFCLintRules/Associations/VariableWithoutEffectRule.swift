@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A variable has no effect, or hides another.
+    /// A variable has no effect, or hides another variable.
     static let variableWithoutEffect = Rule(
         id: "AASA010",
         severity: .warning,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// Card emulation that can not work everywhere.
+    /// Card emulation can't work on all supported versions of iOS, or lacks its prefixes.
     static let cardAvailability = Rule(
         id: "CFG042",
         severity: .warning,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The reason for scanning is not helpful.
+    /// The usage description is empty or a placeholder.
     static let emptyUsageDescription = Rule(
         id: "CFG002",
         severity: .error,
@@ -75,9 +75,9 @@ extension Rule {
             }
         }
     )
-    /// Whether a text is a template's placeholder, or a note that the text is still to be written.
+    /// Whether a text is a template's placeholder, or a note that the text is not written yet.
     private static func isName(_ text: String) -> Bool {
-        // In Spanish todo means all.
+        // Lower case "todo" is a Spanish word.
         let words = text.split { !$0.isLetter }
         if words.contains(where: { $0.lowercased() == "todo" && $0.allSatisfy(\.isUppercase) }) { return true }
         return text.contains("_") && text.allSatisfy { $0 == "_" || $0.isNumber || $0.isUppercase }

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An app extension has keys of Core NFC.
+    /// An app extension has Core NFC keys.
     static let extensionKeys = Rule(
         id: "CFG032",
         severity: .error,

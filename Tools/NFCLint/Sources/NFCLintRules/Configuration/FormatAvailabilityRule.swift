@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A format needs a later iOS, or a grant of Apple.
+    /// A format requires a later iOS, or permission from Apple.
     static let formatAvailability = Rule(
         id: "CFG015",
         severity: .warning,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An AID of the list is invalid.
+    /// An AID in the list is invalid.
     static let invalidAID = Rule(
         id: "CFG020",
         severity: .error,

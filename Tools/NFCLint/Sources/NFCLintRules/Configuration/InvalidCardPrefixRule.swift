@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A prefix of card emulation is invalid.
+    /// An AID prefix for card emulation is invalid.
     static let invalidCardPrefix = Rule(
         id: "CFG041",
         severity: .error,

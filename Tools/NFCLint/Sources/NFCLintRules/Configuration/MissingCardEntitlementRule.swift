@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// Keys of card emulation without its entitlement.
+    /// The app has card emulation keys, but not the entitlement.
     static let missingCardEntitlement = Rule(
         id: "CFG040",
         severity: .error,

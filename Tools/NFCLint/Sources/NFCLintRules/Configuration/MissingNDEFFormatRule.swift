@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The formats lack NDEF for iOS before 13.
+    /// The formats lack NDEF, which iOS before 13 requires.
     static let missingNDEFFormat = Rule(
         id: "CFG013",
         severity: .warning,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A key has blanks around it, or another case.
+    /// A key has surrounding spaces, or the wrong case.
     static let misspelledKey = Rule(
         id: "CFG030",
         severity: .error,

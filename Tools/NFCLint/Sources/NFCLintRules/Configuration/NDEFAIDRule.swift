@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The AID of NDEF is in the list.
+    /// The list of AIDs contains the NDEF application.
     static let ndefAID = Rule(
         id: "CFG025",
         severity: .info,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The formats hold NDEF.
+    /// The formats contain NDEF.
     static let ndefFormat = Rule(
         id: "CFG011",
         severity: .error,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The list of AIDs has payment applications.
+    /// The list of AIDs contains payment applications.
     static let paymentAID = Rule(
         id: "CFG022",
         severity: .warning,

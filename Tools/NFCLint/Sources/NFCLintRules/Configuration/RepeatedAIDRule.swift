@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An AID is in the list twice, or in lower case.
+    /// The list contains an AID twice, or in lower case.
     static let repeatedAID = Rule(
         id: "CFG021",
         severity: .warning,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The app asks for devices with NFC.
+    /// The app requires devices with NFC.
     static let requiredDeviceCapability = Rule(
         id: "CFG031",
         severity: .info,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A longer AID comes after its own prefix.
+    /// A longer AID follows its own prefix in the list.
     static let shadowedAID = Rule(
         id: "CFG023",
         severity: .warning,

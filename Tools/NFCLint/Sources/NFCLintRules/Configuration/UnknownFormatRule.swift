@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The formats have an invalid value.
+    /// The formats contain an invalid value.
     static let unknownFormat = Rule(
         id: "CFG014",
         severity: .error,
@@ -70,7 +70,7 @@ extension Rule {
         check: { unit, findings in
             unit.forEachEntitlement(Keys.formats) { formats, _ in
                 guard let values = formats.value.array else {
-                    // A setting may put the list in when the app is built.
+                    // A build setting may insert the list.
                     if formats.value.string?.contains("$") == true { return }
                     findings.add(
                         formats.key,

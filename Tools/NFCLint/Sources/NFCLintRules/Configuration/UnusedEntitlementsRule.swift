@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// Entitlements that no target names.
+    /// No target uses an entitlements file.
     static let unusedEntitlements = Rule(
         id: "CFG033",
         severity: .warning,

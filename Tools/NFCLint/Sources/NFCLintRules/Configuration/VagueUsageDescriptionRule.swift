@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The reason for scanning is too thin.
+    /// The usage description is too vague.
     static let vagueUsageDescription = Rule(
         id: "CFG003",
         severity: .warning,

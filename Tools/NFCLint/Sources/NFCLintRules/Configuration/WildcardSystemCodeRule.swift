@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A FeliCa system code has a wildcard.
+    /// A FeliCa system code contains a wildcard.
     static let wildcardSystemCode = Rule(
         id: "CFG027",
         severity: .error,

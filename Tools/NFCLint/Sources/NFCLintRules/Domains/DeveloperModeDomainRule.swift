@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An associated domain is in developer mode.
+    /// An associated domain uses developer mode.
     static let developerModeDomain = Rule(
         id: "DOM007",
         severity: .warning,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An associated domain has more than a domain.
+    /// An associated domain contains more than a domain name.
     static let domainWithMore = Rule(
         id: "DOM004",
         severity: .error,

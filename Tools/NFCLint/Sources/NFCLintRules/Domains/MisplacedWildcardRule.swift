@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A wildcard is at an invalid place.
+    /// A wildcard is in an invalid position.
     static let misplacedWildcard = Rule(
         id: "DOM005",
         severity: .error,

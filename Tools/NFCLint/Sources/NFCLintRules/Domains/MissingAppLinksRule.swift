@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// No associated domain has the service applinks.
+    /// No associated domain uses the service `applinks`.
     static let missingAppLinks = Rule(
         id: "DOM002",
         severity: .error,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// No associated domain is for the link of a tag.
+    /// No associated domain matches a tag's link.
     static let missingTagDomain = Rule(
         id: "DOM010",
         severity: .error,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// There are too many associated domains, or one twice.
+    /// The app has too many associated domains, or repeats a domain.
     static let tooManyDomains = Rule(
         id: "DOM009",
         severity: .warning,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An associated domain has no service, or an unknown one.
+    /// An associated domain has no service, or an unknown service.
     static let unknownDomainService = Rule(
         id: "DOM003",
         severity: .error,

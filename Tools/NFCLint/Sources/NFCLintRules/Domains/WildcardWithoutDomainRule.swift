@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A wildcard is not for the domain itself.
+    /// A wildcard does not include the domain itself.
     static let wildcardWithoutDomain = Rule(
         id: "DOM006",
         severity: .info,

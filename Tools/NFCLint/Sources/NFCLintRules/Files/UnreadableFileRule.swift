@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A file can not be read.
+    /// A file can't be read.
     static let unreadableFile = Rule(
         id: "LNT001",
         severity: .warning,
@@ -28,7 +28,7 @@ extension Rule {
             )
         ],
         check: { unit, findings in
-            // The linter itself finds these.
+            // ``Linter`` creates these findings itself.
             _ = (unit, findings)
         }
     )

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// Tags are read in the background alone.
+    /// The app reads tags only in the background.
     static let backgroundOnly = Rule(
         id: "SRC019",
         severity: .warning,

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// Cancelling is shown as an error.
+    /// A cancelled scan is shown as an error.
     static let cancellationAsError = Rule(
         id: "SRC004",
         severity: .warning,
@@ -164,17 +164,17 @@ extension Rule {
                     let own = shows(number, reached, unit)
                     guard let shown = own ?? passes(number, unit) else { continue }
                     let text = reached.compactMap { unit.index.functions[$0].body?.trimmedDescription }.joined()
-                    let cancel = singles(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200")
-                    let first = singles(text, ["FirstNDEFTagRead", "firstNDEFTagRead"], number: "204")
-                    if !cancel {
-                        // A waiting caller must get an answer, so only the code that shows an error is left out.
+                    let checks200 = checks(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200")
+                    let checks204 = checks(text, ["FirstNDEFTagRead", "firstNDEFTagRead"], number: "204")
+                    if !checks200 {
+                        // The fix skips only code that shows the error, because a caller may wait for the other code.
                         let edits = own.map { fix($0, function, unit) } ?? []
                         findings.add(
                             unit.place(shown, number),
                             "An error is shown also when the person cancels.",
                             edits: edits
                         )
-                    } else if endsAfterFirst, !delegate.messages.isEmpty, function.name == "readerSession", !first {
+                    } else if endsAfterFirst, !delegate.messages.isEmpty, function.name == "readerSession", !checks204 {
                         findings.add(
                             unit.place(shown, number),
                             "An error is shown also after the first message, which ends the session (204)."
@@ -184,8 +184,8 @@ extension Rule {
             }
         }
     )
-    private static func singles(_ text: String, _ names: [String], number: String) -> Bool {
-        // An error that is recognized by its text counts as recognized, although that is a mistake (SRC029).
+    private static func checks(_ text: String, _ names: [String], number: String) -> Bool {
+        // A comparison with the error's text counts as a check, although it is a mistake (SRC029).
         let isSentence = number == "200" && text.contains("invalidated by user")
         return isSentence || names.contains(where: text.contains) || text.contains("== \(number)")
             || text.contains("case \(number)")
@@ -197,7 +197,7 @@ extension Rule {
         "hud",
     ]
 
-    /// Where a function shows an error to a person; nil for nowhere.
+    /// The node in which a function shows an error to the user; nil if there is none.
     private static func shows(_ number: Int, _ reached: [Int], _ unit: Unit) -> Syntax? {
         let function = unit.index.functions[number]
         for call in function.calls {
@@ -211,7 +211,7 @@ extension Rule {
                 let shows = inner.calls.contains { inner in
                     showing.contains { inner.name.lowercased().contains($0) } || inner.name == "present"
                 }
-                if shows || labels(target, unit) { return Syntax(call.node) }
+                if shows || setsLabelText(target, unit) { return Syntax(call.node) }
             }
         }
         for assignment in function.assignments {
@@ -220,7 +220,7 @@ extension Rule {
                 ["error", "alert", "message", "status", "text"].contains(where: name.contains) && name != "alertmessage"
             if isText, mentionsError(assignment.value, function) { return Syntax(assignment.target) }
         }
-        // Appending to a label does not count as an assignment.
+        // `+=` is not in the list of assignments, so search for it.
         return Finder.all(InfixOperatorExprSyntax.self, in: function.body).first { node in
             let isLabel = ["text", "attributedText"].contains(node.leftOperand.lastName ?? "")
             return isLabel && node.operator.trimmedDescription == "+=" && mentionsError(node.rightOperand, function)
@@ -228,7 +228,7 @@ extension Rule {
         .map(Syntax.init)
     }
 
-    /// Where a function hands an error to a closure that shows it, or its sentence to code that the module does not have.
+    /// The call that passes an error to a closure that shows it, or the error's text to unknown code.
     private static func passes(_ number: Int, _ unit: Unit) -> Syntax? {
         let function = unit.index.functions[number]
         let paths = ErrorPaths(unit)
@@ -262,10 +262,10 @@ extension Rule {
         return isNamed || call.base?.lowercased().hasSuffix("delegate") == true
     }
 
-    /// Whether a closure shows its error, and does not check for a cancel.
+    /// Whether a closure shows its error without checking for a cancelled scan.
     private static func shows(_ closure: ClosureExprSyntax, _ number: Int, _ unit: Unit) -> Bool {
         let text = closure.trimmedDescription
-        guard !singles(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200") else { return false }
+        guard !checks(text, ["UserCanceled", "userCanceled", "userCancelled"], number: "200") else { return false }
         let function = unit.index.functions[number]
         return function.calls.contains { call in
             call.node.isWithin(closure) && showing.contains { call.name.lowercased().contains($0) }
@@ -278,8 +278,8 @@ extension Rule {
             }
     }
 
-    /// Whether a function, or one that it calls, sets the text of a label.
-    private static func labels(_ number: Int, _ unit: Unit) -> Bool {
+    /// Whether a function, or a function that it calls, sets the text of a label.
+    private static func setsLabelText(_ number: Int, _ unit: Unit) -> Bool {
         unit.index.reach(number, depth: 1).contains { number in
             unit.index.functions[number].assignments.contains { assignment in
                 ["text", "attributedText"].contains(assignment.name ?? "") && assignment.target.memberBase != nil
@@ -296,7 +296,7 @@ extension Rule {
         return Finder.all(DeclReferenceExprSyntax.self, in: Syntax(node)).contains { $0.baseName.text == name }
     }
 
-    /// Returns early before the last statement, if that shows the error and all other work comes first.
+    /// Inserts a return before the last statement, if only that statement shows the error.
     private static func fix(_ shown: Syntax, _ function: FunctionInfo, _ unit: Unit) -> [Edit] {
         guard let last = function.statements?.last, shown.isWithin(last), let error = function.parameters.last,
             !function.assignments.contains(where: {

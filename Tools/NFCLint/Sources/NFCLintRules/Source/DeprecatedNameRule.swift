@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// An old name is used.
+    /// The code uses a deprecated name.
     static let deprecatedName = Rule(
         id: "SRC022",
         severity: .info,

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// An error is recognised by its sentence.
+    /// The code recognizes an error by its text.
     static let errorByText = Rule(
         id: "SRC029",
         severity: .warning,

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// An error is forced to NFCReaderError.
+    /// An error is force-cast to NFCReaderError.
     static let forcedErrorCast = Rule(
         id: "SRC028",
         severity: .warning,

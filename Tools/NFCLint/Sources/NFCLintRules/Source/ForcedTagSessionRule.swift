@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A session for tags is forced.
+    /// A tag session is force-unwrapped.
     static let forcedTagSession = Rule(
         id: "SRC031",
         severity: .warning,

@@ -148,7 +148,7 @@ extension Rule {
                 guard !function.names.contains("wellKnownTypeTextPayload") else { continue }
                 for call in function.calls {
                     guard let source = decoded(call, number, trace, decoders, unit) else { continue }
-                    // In code for links, and in code for other kinds of records, only explicit checks count.
+                    // In code for links or other record types, report only records that are checked to be well-known.
                     let isSaid = PayloadTrace.isForWellKnown(call.node)
                     let isAsked = function.names.contains("wellKnownTypeURIPayload")
                     let hasOthers = !function.names.isDisjoint(with: ["media", "nfcExternal"])
@@ -163,7 +163,7 @@ extension Rule {
         }
     )
 
-    /// The functions that make a text of a parameter, by name.
+    /// The functions that convert a parameter to text, by name. The inner key is the function, the value the label.
     private static func decoders(_ unit: Unit) -> [String: [Int: String]] {
         var result: [String: [Int: String]] = [:]
         for (number, function) in unit.index.functions.enumerated() where !function.parameters.isEmpty {
@@ -177,7 +177,7 @@ extension Rule {
         return result
     }
 
-    /// What of a payload a call turns into text: itself, or by a function that turns other bytes into text too.
+    /// The part of a payload that a call converts to text, directly or in a function that also receives other bytes.
     private static func decoded(
         _ call: CallInfo,
         _ number: Int,
@@ -197,7 +197,7 @@ extension Rule {
             guard let label = helpers[target] else { continue }
             let argument = call.node.arguments.first { ($0.label?.text ?? "_") == label }
             guard let argument, let source = trace.source(argument.expression, in: number) else { continue }
-            // One that gets payloads alone is reported itself.
+            // A function that receives only payloads is reported itself.
             let helper = unit.index.functions[target]
             let own = helper.calls.lazy.compactMap(bytes).first { helper.parameters.contains($0.words) }
             if let own, trace.source(own, in: target) == nil { return source }
@@ -205,7 +205,7 @@ extension Rule {
         return nil
     }
 
-    /// Whether a call is of a function of a Data extension that makes text from the data.
+    /// Whether a call refers to a function of a Data extension that converts the data to text.
     private static func isOfData(_ call: CallInfo, _ function: FunctionInfo, _ unit: Unit) -> Bool {
         unit.index.functions(named: call.name).contains { number in
             let helper = unit.index.functions[number]
@@ -214,7 +214,7 @@ extension Rule {
         }
     }
 
-    /// The bytes that a call makes a text of.
+    /// The bytes that a call converts to text.
     private static func bytes(of call: CallInfo) -> ExprSyntax? {
         let isText = ["String", "NSString"].contains(call.name) && call.base == nil
         guard isText || call.name == "init" && call.base == "String", let first = call.node.arguments.first,

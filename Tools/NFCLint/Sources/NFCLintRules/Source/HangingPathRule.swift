@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A path of the callback leaves the session hanging.
+    /// A path through a callback leaves the session open without progress.
     static let hangingPath = Rule(
         id: "SRC012",
         severity: .warning,

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// The interface is changed from the queue of the session.
+    /// The user interface is changed on the session's queue.
     static let interfaceOffMainQueue = Rule(
         id: "SRC016",
         severity: .warning,
@@ -85,7 +85,7 @@ extension Rule {
                 let type = unit.index.types[delegate.type]
                 guard type?.marks.contains("@MainActor") != true else { continue }
                 let names = InterfaceNames(unit.index, delegate.type)
-                // didDetectNDEFs never runs if there is didDetect for tags.
+                // If a delegate has `didDetect` for tags, its `didDetectNDEFs` never runs.
                 let callbacks =
                     delegate.tags.isEmpty
                     ? delegate.callbacks : delegate.tags + delegate.invalidation + delegate.activation

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A session is invalidated when it has ended.
+    /// A session is invalidated after it has ended.
     static let invalidatedTwice = Rule(
         id: "SRC025",
         severity: .warning,

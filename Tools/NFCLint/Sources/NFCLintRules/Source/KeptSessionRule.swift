@@ -133,7 +133,7 @@ extension Rule {
                     let isSet = !makers.isEmpty || stores(property.name, family, unit)
                     guard isSet, let number = callback(delegate, property, unit), !callsUnknownSuper(number, unit)
                     else { continue }
-                    // An object that creates its session only in its initializer is released with it.
+                    // An object that creates its session only in its initializer releases both together.
                     let isOnce =
                         !makers.isEmpty && makers.allSatisfy { unit.index.functions[$0.function].kind == .initializer }
                     let text = "\(property.name) still holds the session after it ended."
@@ -146,7 +146,7 @@ extension Rule {
         value.is(NilLiteralExprSyntax.self) || value.words == ".none"
     }
 
-    /// Whether a function of the family stores a session that it receives or creates in another way.
+    /// Whether a function of the family assigns a value other than nil to a property of `self`.
     private static func stores(_ name: String, _ family: Set<String>, _ unit: Unit) -> Bool {
         unit.index.functions.contains { function in
             family.contains(function.owner ?? "")
@@ -156,7 +156,7 @@ extension Rule {
         }
     }
 
-    /// The callback for a property's type of session.
+    /// The index of the callback for a property's session type.
     private static func callback(_ delegate: Sessions.Delegate, _ property: PropertyInfo, _ unit: Unit) -> Int? {
         let isTag = property.type?.contains("NFCTagReaderSession") == true
         let isMessage = property.type?.contains("NFCNDEFReaderSession") == true
@@ -173,7 +173,7 @@ extension Rule {
         return isTag || isMessage ? matching : all.first
     }
 
-    /// Whether the callback leaves the work to a superclass that is not in the module.
+    /// Whether the callback calls a superclass outside the module, which may do the work.
     private static func callsUnknownSuper(_ number: Int, _ unit: Unit) -> Bool {
         let function = unit.index.functions[number]
         return function.calls.contains { $0.base == "super" && unit.index.targets(of: $0, in: function).isEmpty }

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A well-known record is built wrong.
+    /// A well-known record is built incorrectly.
     static let malformedRecord = Rule(
         id: "SRC024",
         severity: .error,
@@ -86,7 +86,7 @@ extension Rule {
                     )
                     continue
                 }
-                guard let letter = literal(type) ?? held(type, unit.index.functions[number], unit),
+                guard let letter = literal(type) ?? initialText(type, unit.index.functions[number], unit),
                     letter == "T" || letter == "U", let payload = call.argument("payload")
                 else { continue }
                 guard let source = text(payload, unit.index.functions[number], 0) else { continue }
@@ -109,23 +109,23 @@ extension Rule {
         }
     )
     private enum Source {
-        /// The beginning of a literal, and the values that are inserted after it.
+        /// The beginning of a literal, and the values inserted after it.
         case literal(String, gaps: [String])
         case variable
     }
 
-    /// Whether a status byte is followed by fewer letters than it says: `"\u{02}\(text)"`.
+    /// Whether a status byte is followed by fewer characters than it announces: `"\u{02}\(text)"`.
     private static func lacksLanguage(_ text: String, _ gaps: [String]) -> Bool {
         guard let status = text.unicodeScalars.first?.value, (1...0x23).contains(status) else { return false }
         guard text.unicodeScalars.count <= status else { return false }
-        // Two parts may be a language and a text.
+        // Two inserted values may be a language and a text.
         let isLanguage = gaps.contains { gap in
             ["lang", "locale", "code"].contains { gap.lowercased().contains($0) }
         }
         return gaps.count < 2 && !isLanguage
     }
 
-    /// A part of a literal with a first `\u{…}` escape decoded, as at the beginning of payloads; nil for other escapes.
+    /// A part of a literal with an initial `\u{…}` escape decoded; nil if it contains other escapes.
     private static func unescaped(_ text: String) -> String? {
         guard text.hasPrefix("\\u{"), let end = text.firstIndex(of: "}") else {
             return text.hasPrefix("\\") ? nil : text
@@ -142,21 +142,21 @@ extension Rule {
             || text == ".init()"
     }
 
-    /// The text whose bytes an expression is: `"T".data(using: .utf8)!` or `Data("T".utf8)`.
+    /// The literal that an expression converts to bytes: `"T".data(using: .utf8)!` or `Data("T".utf8)`.
     private static func literal(_ node: ExprSyntax) -> String? {
-        guard let inner = inner(node) else { return nil }
+        guard let inner = textExpression(node) else { return nil }
         return inner.literalText
     }
 
-    /// The text that a property of the same type is declared with: `"\(kind)".data(using: .utf8)!`, where kind is "T".
-    private static func held(_ node: ExprSyntax, _ function: FunctionInfo, _ unit: Unit) -> String? {
-        guard let inner = inner(node), let name = (only(inner) ?? inner).lastName else { return nil }
+    /// The initial text of the property that is converted to bytes: `"\(kind)".data(using: .utf8)!`, where kind is "T".
+    private static func initialText(_ node: ExprSyntax, _ function: FunctionInfo, _ unit: Unit) -> String? {
+        guard let inner = textExpression(node), let name = (onlyContent(inner) ?? inner).lastName else { return nil }
         let types = unit.index.family(function.owner).compactMap { unit.index.types[$0] }
         return types.flatMap(\.properties).first { $0.name == name }?.value?.literalText
     }
 
-    /// What alone is put into a literal: `text` in `"\(text)"`.
-    private static func only(_ node: ExprSyntax) -> ExprSyntax? {
+    /// The only content of a literal: `text` in `"\(text)"`.
+    private static func onlyContent(_ node: ExprSyntax) -> ExprSyntax? {
         guard let segments = node.as(StringLiteralExprSyntax.self)?.segments else { return nil }
         let gaps = segments.compactMap { $0.as(ExpressionSegmentSyntax.self) }
         let isPlain = segments.allSatisfy { $0.as(StringSegmentSyntax.self)?.content.text.isEmpty ?? true }
@@ -164,10 +164,10 @@ extension Rule {
     }
 
     /// The expression that is converted to bytes; nil for other expressions.
-    private static func inner(_ node: ExprSyntax) -> ExprSyntax? {
+    private static func textExpression(_ node: ExprSyntax) -> ExprSyntax? {
         let node = node.core
         if let infix = node.as(InfixOperatorExprSyntax.self), infix.operator.trimmedDescription == "??" {
-            return inner(infix.leftOperand)
+            return textExpression(infix.leftOperand)
         }
         guard let call = node.as(FunctionCallExprSyntax.self) else { return nil }
         if call.calledExpression.lastName == "data", let base = call.calledExpression.memberBase,
@@ -183,16 +183,16 @@ extension Rule {
         }
     }
 
-    /// Where the bytes of a payload come from, when they are those of a text alone.
+    /// The source of a payload's bytes, if they consist only of a text.
     private static func text(_ node: ExprSyntax, _ function: FunctionInfo, _ depth: Int) -> Source? {
         guard depth < 3 else { return nil }
-        if let inner = inner(node) {
+        if let inner = textExpression(node) {
             guard let string = inner.as(StringLiteralExprSyntax.self) else {
                 return inner.is(DeclReferenceExprSyntax.self) || inner.is(MemberAccessExprSyntax.self) ? .variable : nil
             }
             if let text = inner.literalText { return .literal(text, gaps: []) }
-            if only(inner) != nil { return .variable }
-            // For a literal with inserted values, its beginning counts.
+            if onlyContent(inner) != nil { return .variable }
+            // For a literal with inserted values, use its beginning.
             guard case .stringSegment(let part)? = string.segments.first, !part.content.text.isEmpty,
                 let text = unescaped(part.content.text)
             else {
@@ -207,7 +207,7 @@ extension Rule {
         let bindings = Finder.all(PatternBindingSyntax.self, in: function.body).filter {
             $0.pattern.trimmedDescription == name
         }
-        // A value that is appended to may get its first bytes later.
+        // If the value is a variable, its first bytes may be added later.
         let isConstant = bindings.first?.enclosing(VariableDeclSyntax.self)?.bindingSpecifier.text == "let"
         if bindings.count == 1, isConstant, let value = bindings[0].initializer?.value {
             return text(value, function, depth + 1)

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// Several tags are answered with a text alone.
+    /// The only response to several tags is a text.
     static let manyTagsTextOnly = Rule(
         id: "SRC030",
         severity: .error,

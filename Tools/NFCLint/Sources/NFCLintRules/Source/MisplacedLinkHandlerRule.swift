@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The handler of links is at a place where it is never called.
+    /// The link handler is in a type where it is never called.
     static let misplacedLinkHandler = Rule(
         id: "SRC032",
         severity: .warning,

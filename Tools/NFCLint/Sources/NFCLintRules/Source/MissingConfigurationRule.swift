@@ -144,7 +144,7 @@ extension Rule {
         }
     }
 
-    /// Whether what is parsed as a call is a pattern, such as `.iso7816(tag)`.
+    /// Whether a node that was parsed as a call is a pattern, such as `.iso7816(tag)`.
     private static func isPattern(_ node: FunctionCallExprSyntax) -> Bool {
         node.parent?.is(ExpressionPatternSyntax.self) == true
             || node.arguments.contains { $0.expression.is(PatternExprSyntax.self) }
@@ -155,7 +155,7 @@ extension Rule {
         Set(Finder.all(DeclReferenceExprSyntax.self, in: node).map(\.baseName.text))
     }
 
-    /// The names that a pattern `.iso7816` gives its tag.
+    /// The names bound by `.iso7816` patterns.
     private static func bound(_ function: FunctionInfo) -> [TokenSyntax] {
         Finder.all(FunctionCallExprSyntax.self, in: function.body).compactMap { call in
             guard call.calledExpression.lastName == "iso7816",

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// The error symbol is not drawn in this session.
+    /// This kind of session does not draw the error symbol.
     static let missingErrorSymbol = Rule(
         id: "SRC015",
         severity: .info,

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A session begins while another one runs.
+    /// A session begins while another session is active.
     static let overlappingSessions = Rule(
         id: "SRC007",
         severity: .warning,
@@ -131,7 +131,7 @@ extension Rule {
     )
 }
 
-/// Where a session begins after another one in the same list of statements, and nothing ends the first in between.
+/// The calls that begin a second session in the same list of statements, although the first has not ended.
 private func secondBegins(_ unit: Unit) -> [(call: CallInfo, function: Int)] {
     var found: [(call: CallInfo, function: Int)] = []
     let begins = Dictionary(grouping: unit.sessions.begins, by: \.function)

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A session that ended is begun again.
+    /// A session that has ended is begun again.
     static let restartedSession = Rule(
         id: "SRC008",
         severity: .error,
@@ -101,11 +101,11 @@ extension Rule {
                         && $0.assignments.contains { $0.name == name && !$0.value.is(NilLiteralExprSyntax.self) }
                 }
                 let isMade = property.value != nil && property.value?.is(NilLiteralExprSyntax.self) != true
-                // What is set when a screen loads or an object is made is set once.
+                // Initializers and functions that load a screen run only once.
                 let isSetOnce = setters.allSatisfy {
                     $0.kind == .initializer || ["viewDidLoad", "awakeFromNib"].contains($0.name)
                 }
-                // An object that creates its session in its initializer may be created for each scan.
+                // If the initializer creates the session, there may be a new object for each scan.
                 guard isMade || isKept(function.owner, unit) || !setters.allSatisfy({ $0.kind == .initializer }) else {
                     continue
                 }
@@ -117,7 +117,7 @@ extension Rule {
             }
         }
     )
-    /// Whether an object of a type is made once, for as long as the app or a screen lives.
+    /// Whether an object of a type is created once and kept as long as the app or a screen.
     private static func isKept(_ owner: String?, _ unit: Unit) -> Bool {
         guard let owner else { return false }
         let isHeld = unit.index.types.values.flatMap(\.properties).contains { property in
@@ -133,7 +133,7 @@ extension Rule {
             }
     }
 
-    /// Whether an earlier statement of the same block invalidates the session, and none between makes a new one.
+    /// Whether an earlier statement of the block invalidates the session, and no later one creates a new session.
     private static func isInvalidatedBefore(_ node: FunctionCallExprSyntax, _ base: ExprSyntax) -> Bool {
         guard let item = node.enclosing(CodeBlockItemSyntax.self),
             let list = item.parent?.as(CodeBlockItemListSyntax.self),

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A session begins with no action of the person.
+    /// A session begins without a user action.
     static let scanWithoutAction = Rule(
         id: "SRC026",
         severity: .info,
@@ -110,7 +110,7 @@ extension Rule {
             || function.name == "application" && function.labels.last == "didFinishLaunchingWithOptions"
     }
 
-    /// Whether objects of a type are made without an action: screens, and values of properties.
+    /// Whether objects of a type are created without a user action, like screens and property values.
     private static func isMadeByItself(_ owner: String?, _ unit: Unit) -> Bool {
         guard let owner, let type = unit.index.types[owner] else { return false }
         if type.inherited.contains(where: {
@@ -122,7 +122,7 @@ extension Rule {
         return properties.contains { $0.value?.core.as(FunctionCallExprSyntax.self)?.calledExpression.words == owner }
     }
 
-    /// Whether a call is in a closure that runs later, such as a button's.
+    /// Whether a call is in a closure that runs later, such as a button's action.
     private static func isInClosure(_ call: CallInfo) -> Bool {
         call.context.contains { !$0.hasPrefix("DispatchQueue") && !$0.hasPrefix("Task") }
     }

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A session has no delegate that lives.
+    /// A session's delegate is released too early.
     static let shortLivedDelegate = Rule(
         id: "SRC002",
         severity: .error,
@@ -64,7 +64,7 @@ extension Rule {
             }
         }
     )
-    /// Whether an object may keep itself alive: it passes itself on when it is made.
+    /// Whether an object may keep itself alive, because its initializer passes `self` to a call.
     private static func keepsItself(_ type: TypeInfo, _ unit: Unit) -> Bool {
         type.functions.contains { number in
             let function = unit.index.functions[number]

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// Links of tags open the app, and nothing answers them.
+    /// The links on tags open the app, but no code handles them.
     static let unansweredLinks = Rule(
         id: "SRC018",
         severity: .error,

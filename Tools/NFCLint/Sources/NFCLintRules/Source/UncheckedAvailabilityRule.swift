@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A session starts without a check that the device can read.
+    /// A session starts without checking that the device can read tags.
     static let uncheckedAvailability = Rule(
         id: "SRC001",
         severity: .warning,

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A message is written without a look at the capacity.
+    /// A message is written without checking the tag's capacity.
     static let uncheckedCapacity = Rule(
         id: "SRC006",
         severity: .warning,
@@ -77,7 +77,7 @@ extension Rule {
             }
         }
     )
-    /// Whether a function compares a length and a capacity.
+    /// Whether a function compares a length with a capacity.
     private static func compares(_ function: FunctionInfo) -> Bool {
         Finder.all(InfixOperatorExprSyntax.self, in: function.body).contains { node in
             guard ["<", ">", "<=", ">="].contains(node.operator.trimmedDescription) else { return false }
@@ -87,7 +87,7 @@ extension Rule {
         }
     }
 
-    /// Whether an empty message is written, which fits everywhere.
+    /// Whether the message is empty, so that it fits on every tag.
     private static func clearsTag(_ call: CallInfo) -> Bool {
         let text = call.node.arguments.first?.expression.trimmedDescription ?? ""
         return text.contains("records: []") || text.contains("format: .empty")

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A CardSession is made without a look at whether it may be.
+    /// A CardSession is created without checking whether this is allowed.
     static let uncheckedCardSession = Rule(
         id: "SRC021",
         severity: .warning,

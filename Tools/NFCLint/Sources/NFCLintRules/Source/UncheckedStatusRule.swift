@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A tag is written without a look at its status.
+    /// A tag is written without checking its status.
     static let uncheckedStatus = Rule(
         id: "SRC005",
         severity: .warning,

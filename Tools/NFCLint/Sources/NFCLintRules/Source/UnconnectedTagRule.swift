@@ -81,7 +81,7 @@ extension Rule {
         }
     )
 
-    /// The first command that comes after a call of `connect` with a closure, and not in the closure.
+    /// The first command after a call of `connect`, but outside its completion handler.
     private static func early(_ function: FunctionInfo) -> FunctionCallExprSyntax? {
         for connect in function.calls where connect.name == "connect" && connect.base?.contains("ession") == true {
             let hasClosure =

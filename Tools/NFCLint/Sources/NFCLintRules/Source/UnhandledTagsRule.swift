@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// More than one tag is not handled.
+    /// The code does not handle more than one tag.
     static let unhandledTags = Rule(
         id: "SRC013",
         severity: .info,
@@ -102,7 +102,7 @@ extension Rule {
         }
     )
 
-    /// Whether a node only goes to a log.
+    /// Whether a node is only passed to a log.
     private static func isLogged(_ node: some SyntaxProtocol) -> Bool {
         var step: FunctionCallExprSyntax? = node.enclosing(FunctionCallExprSyntax.self)
         while let call = step {

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// An AID that is not in the list is selected.
+    /// The code selects an AID that is not in the list.
     static let unlistedAID = Rule(
         id: "SRC010",
         severity: .error,
@@ -41,7 +41,7 @@ extension Rule {
                     let aid = Hex.text(bytes)
                     guard !list.contains(aid) else { continue }
                     let place = unit.place(call.node, number)
-                    // A beginning of a listed AID may select it.
+                    // A partial AID may also select a listed AID.
                     if list.contains(where: { $0.hasPrefix(aid) || aid.hasPrefix($0) }) {
                         let text =
                             "The AID \(aid) is not in the list; only another length of it is. Not proven that it fails."
@@ -60,7 +60,7 @@ extension Rule {
             }
         }
     )
-    /// The AID that an APDU selects, if it is a literal.
+    /// The AID that a SELECT command contains, if it is a literal.
     private static func selected(_ call: CallInfo) -> [UInt8]? {
         guard let data = call.argument("data") else { return nil }
         guard let bytes = bytes(constant(data) ?? data) else { return nil }
@@ -79,7 +79,7 @@ extension Rule {
         return text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
     }
 
-    /// The value of a named constant; nil for anything else, and when several in the file have the name.
+    /// The value of a named constant; nil for anything else, or if the name is not unique in the file.
     private static func constant(_ node: ExprSyntax) -> ExprSyntax? {
         let core = node.core
         let name: String
@@ -95,7 +95,7 @@ extension Rule {
         let named = Finder.all(PatternBindingSyntax.self, in: core.root).filter {
             $0.pattern.trimmedDescription == name
         }
-        // A local name of the function hides names outside of it.
+        // A local name hides the same name outside the function.
         let own = core.is(MemberAccessExprSyntax.self) ? nil : core.enclosing(FunctionDeclSyntax.self)
         let near = named.filter { $0.enclosing(FunctionDeclSyntax.self)?.id == own?.id }
         let outside = named.filter { $0.enclosing(FunctionDeclSyntax.self) == nil }

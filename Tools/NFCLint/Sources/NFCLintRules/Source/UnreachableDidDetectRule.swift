@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// didDetectNDEFs never runs if there is didDetect for tags.
+    /// If a delegate has `didDetect` for tags, its `didDetectNDEFs` never runs.
     static let unreachableDidDetect = Rule(
         id: "SRC027",
         severity: .info,

@@ -3,7 +3,7 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A session that writes ends after the first read.
+    /// A session that should write ends after the first read.
     static let writeAfterFirstRead = Rule(
         id: "SRC014",
         severity: .warning,

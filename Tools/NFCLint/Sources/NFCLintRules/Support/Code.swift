@@ -2,66 +2,66 @@
 import NFCLintEngine
 import SwiftSyntax
 
-/// What rules ask of sources.
+/// Queries about source code that several rules share.
 extension Unit {
-    /// A function, the functions that it reaches, its callers, and the functions that these reach.
+    /// A function with its callers, and all functions that these reach.
     func connected(_ number: Int) -> Set<Int> {
         var result = Set(index.reach(number))
         for caller in index.allCallers(number) { result.formUnion(index.reach(caller, depth: 3)) }
         return result
     }
 
-    /// Whether one of some functions mentions one of some names.
+    /// Whether any of the functions mentions any of the names.
     func mentions(_ functions: some Sequence<Int>, _ names: Set<String>) -> Bool {
         functions.contains { !index.functions[$0].names.isDisjoint(with: names) }
     }
 
-    /// Whether anything in the module mentions one of some names.
+    /// Whether any function in the module mentions any of the names.
     func mentionsAnywhere(_ names: Set<String>) -> Bool { mentions(index.functions.indices, names) }
 
-    /// Whether one of the target's own functions reads the message of a tag whose link opened the app. It can be in a file
-    /// that does not import Core NFC.
+    /// Whether one of the target's own functions reads the message of the tag that opened the app. Such a function may
+    /// be in a file that does not import Core NFC.
     var readsLinks: Bool {
         index.functions.contains { isOwn($0) && $0.names.contains("ndefMessagePayload") }
     }
 
-    /// Whether sources use APIs of iOS 13: sessions and messages of tags.
+    /// Whether the code uses iOS 13 APIs: tag sessions and messages of tags.
     var usesTags: Bool {
         sessions.creations.contains { $0.kind == .tag }
             || sessions.delegates.contains { delegate in delegate.tags.contains { isOwn(index.functions[$0]) } }
     }
 
-    /// The place of a node of a function.
+    /// The location of a node in a function, if the target owns the function.
     func place(_ node: some SyntaxProtocol, _ number: Int) -> Place? {
         let function = index.functions[number]
         return isOwn(function) ? function.file.place(node) : nil
     }
 
-    /// The place of a function's name, if the target owns it.
+    /// The location of a function's name, if the target owns the function.
     func place(_ number: Int) -> Place? { isOwn(index.functions[number]) ? index.functions[number].place : nil }
 
-    /// The calls of a name in the target's own functions.
+    /// The calls of functions with these names in the target's own functions.
     func ownCalls(_ names: Set<String>) -> [(number: Int, call: CallInfo)] {
         ownFunctions.flatMap { number, function in
             function.calls.filter { names.contains($0.name) }.map { (number, $0) }
         }
     }
 
-    /// Where sessions are made that answer readers as a card; an app may have a type of the same name.
+    /// The calls that create card emulation sessions. Ignores an app's own type with the same name.
     var cardSessions: [(number: Int, call: CallInfo)] {
         guard index.types["CardSession"]?.declaration == nil else { return [] }
         return ownCalls(["CardSession"]).filter { $0.call.base == nil }
     }
 
-    /// The sessions that the target makes.
+    /// The sessions that the target creates.
     var ownCreations: [Sessions.Creation] { sessions.creations.filter { isOwn(index.functions[$0.function]) } }
 
-    /// The delegates that the target owns, by their callbacks.
+    /// The delegates that the target owns.
     var ownDelegates: [Sessions.Delegate] {
         sessions.delegates.filter { delegate in delegate.callbacks.contains { isOwn(index.functions[$0]) } }
     }
 
-    /// The sessions that a delegate answers: those that are made with `self` in its type, or with a name that may mean it.
+    /// The sessions of a delegate: those created with `self` in its type, or with a name that may refer to it.
     func creations(for delegate: Sessions.Delegate) -> [Sessions.Creation] {
         let family = index.family(delegate.type)
         return sessions.creations.filter { creation in
@@ -75,20 +75,20 @@ extension Unit {
         }
     }
 
-    /// Whether some functions call one of some names.
+    /// Whether any of the functions calls any of the names.
     func calls(_ functions: some Sequence<Int>, _ names: Set<String>) -> Bool {
         functions.contains { index.functions[$0].calls.contains { names.contains($0.name) } }
     }
 
-    /// Offsets of a node in its file, for changes.
+    /// The byte offsets of a node in its file, for edits.
     func range(_ node: some SyntaxProtocol) -> Range<Int> {
         node.positionAfterSkippingLeadingTrivia.utf8Offset..<node.endPositionBeforeTrailingTrivia.utf8Offset
     }
 }
 
-/// Names that rules have in common.
+/// Names that several rules share.
 enum Names {
-    /// Commands that need a connected tag. An APDU to an ISO 7816 tag does not.
+    /// Commands that require a connected tag. APDUs to ISO 7816 tags are not included.
     static let commands: Set<String> = [
         "queryNDEFStatus", "readNDEF", "writeNDEF", "writeLock", "sendMiFareCommand", "sendMiFareISO7816Command",
         "readSingleBlock", "writeSingleBlock", "readMultipleBlocks", "writeMultipleBlocks", "lockBlock",
@@ -106,7 +106,7 @@ enum Names {
 
     static func isQuiet(_ call: String) -> Bool { quiet.contains(call) }
 
-    /// Whether a call only writes a log, also by an object for logs: `Log.reader("found")`.
+    /// Whether a call only writes a log, directly or through a logger: `Log.reader("found")`.
     static func isLog(_ call: FunctionCallExprSyntax) -> Bool {
         let names = call.calledExpression.dottedName.split(separator: ".").map(String.init)
         let loggers: Set<String> = ["log", "logger", "oslog", "nslogger"]
@@ -114,7 +114,7 @@ enum Names {
     }
 }
 
-/// Finds nodes of a type in a tree.
+/// Finds all nodes of a type in a tree.
 final class Finder<Node: SyntaxProtocol>: SyntaxAnyVisitor {
     private(set) var nodes: [Node] = []
 

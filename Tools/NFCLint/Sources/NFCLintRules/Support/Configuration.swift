@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCLintEngine
 
-/// A value of a target's configuration, and its place.
+/// A value in a target's configuration, with its location.
 struct Located {
     var value: ConfigValue
-    /// Where the key stands.
+    /// The location of the key.
     var key: Place
     var path: String
 
-    /// Where a value in it stands.
+    /// The location of a nested value.
     func place(_ value: ConfigValue) -> Place { Place(path, value.position) }
 }
 
@@ -19,7 +19,7 @@ extension ConfigFile {
 }
 
 extension Variant {
-    /// A value of the Info.plist, also if a build setting creates it.
+    /// A value of the Info.plist, including values from build settings.
     func info(_ key: String) -> Located? {
         if let found = info?.located(key) { return found }
         return generatedInfo[key].map {
@@ -30,10 +30,10 @@ extension Variant {
     /// A value of the entitlements.
     func entitlement(_ key: String) -> Located? { entitlements?.located(key) }
 
-    /// The list of formats; nil when there is none.
+    /// The list of formats; nil if it is missing.
     var formats: Located? { entitlement(Keys.formats) }
 
-    /// The texts of a list.
+    /// The texts in a list.
     static func texts(_ located: Located?) -> [String] { located?.value.array?.compactMap(\.string) ?? [] }
 }
 
@@ -41,7 +41,7 @@ extension Unit {
     /// The app's build configurations; empty if it is not an app.
     var appVariants: [Variant] { isApp ? target.variants : [] }
 
-    /// Calls for each value of a key of the Info.plist; once for a text that several configurations of a project set.
+    /// Calls `body` for each value of an Info.plist key, but only once for a text that several configurations share.
     func forEachInfo(_ key: String, _ body: (Located, Variant) -> Void) {
         var seen: Set<String> = []
         for variant in target.variants {
@@ -51,16 +51,16 @@ extension Unit {
         }
     }
 
-    /// Calls for each value of a key of the entitlements.
+    /// Calls `body` for each value of an entitlements key.
     func forEachEntitlement(_ key: String, _ body: (Located, Variant) -> Void) {
         for variant in target.variants {
             if let located = variant.entitlement(key) { body(located, variant) }
         }
     }
 
-    /// A change that puts a key into a property list in XML; none for other files.
+    /// An edit that adds keys to an XML property list; empty for other files.
     func inserting(_ text: String, into file: ConfigFile?) -> [Edit] {
-        // A misspelled key is fixed itself.
+        // If the key exists with a misspelled name, another finding fixes that.
         let isMisspelled =
             file?.root.entries?.contains { entry in
                 Keys.all.contains { $0 != entry.key && entry.means($0) && text.contains("<key>\($0)</key>") }
@@ -82,7 +82,7 @@ extension Unit {
         return [Edit(path: file.path, range: offset..<offset, replacement: text)]
     }
 
-    /// A change that writes a key of XML in another way.
+    /// An edit that renames a key in an XML property list.
     func renaming(_ entry: ConfigValue.Entry, to key: String, in path: String) -> [Edit] {
         let open = Array("<key>".utf8)
         let close = Array("</key>".utf8)
@@ -96,7 +96,7 @@ extension Unit {
         return [Edit(path: path, range: inner..<length, replacement: key)]
     }
 
-    /// A change that replaces a value in XML.
+    /// An edit that replaces a value in an XML property list.
     func replacing(_ value: ConfigValue, with text: String, in path: String) -> [Edit] {
         guard let range = value.range, let bytes = files.bytes(path), range.upperBound <= bytes.count,
             bytes[range].first == 0x3C
@@ -106,7 +106,7 @@ extension Unit {
         return [Edit(path: path, range: range, replacement: text)]
     }
 
-    /// A change that takes a value out of a property list, with the blanks before it.
+    /// An edit that removes a value and the whitespace before it.
     func removing(_ value: ConfigValue, in path: String) -> [Edit] {
         guard let range = value.range, let bytes = files.bytes(path), range.upperBound <= bytes.count,
             bytes[range].first == 0x3C
@@ -120,6 +120,6 @@ extension Unit {
 }
 
 extension ConfigValue.Entry {
-    /// Whether its key equals another one, ignoring surrounding blanks and case.
+    /// Whether the entry's key equals another key, ignoring case and surrounding whitespace.
     func means(_ key: String) -> Bool { self.key.trimmingBlanks.lowercased() == key.lowercased() }
 }

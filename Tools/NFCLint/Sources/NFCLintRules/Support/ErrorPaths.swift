@@ -2,7 +2,7 @@
 import NFCLintEngine
 import SwiftSyntax
 
-/// Where an error goes from a callback: to a closure that the object keeps, or as a sentence to something unknown.
+/// Follows an error from a callback to closures that the object stores, and to unknown code.
 struct ErrorPaths {
     private let unit: Unit
 
@@ -10,20 +10,20 @@ struct ErrorPaths {
 
     /// How an expression mentions an error.
     enum Mention {
-        /// The error itself, or its code: the receiver can distinguish a cancel from a failure.
+        /// The error itself or its code, so that the receiver can recognize a cancelled scan.
         case whole
-        /// Its sentence alone.
+        /// Only the error's text.
         case sentence
     }
 
-    /// How some arguments mention a name; nil when they don't.
+    /// How the arguments mention a name; nil if they don't.
     static func mention(of name: String, in node: some SyntaxProtocol) -> Mention? {
         let references = Finder.all(DeclReferenceExprSyntax.self, in: Syntax(node)).filter { $0.baseName.text == name }
         guard !references.isEmpty else { return nil }
         return references.allSatisfy(isSentence) ? .sentence : .whole
     }
 
-    /// Whether an error is converted to its text where it is used.
+    /// Whether a reference to an error is converted to text.
     private static func isSentence(_ node: DeclReferenceExprSyntax) -> Bool {
         if node.enclosing(ExpressionSegmentSyntax.self) != nil { return true }
         var step: Syntax? = Syntax(node)
@@ -39,8 +39,8 @@ struct ErrorPaths {
         return call?.calledExpression.words == "String" && call?.arguments.first?.label?.text == "describing"
     }
 
-    /// The closures that the module keeps under a name in a family of types, with the functions in which they are written;
-    /// nil when the name holds none.
+    /// The closures assigned to a property in a family of types, with the functions that contain them; nil if the name
+    /// is not a property with a closure.
     func closures(named name: String, in family: Set<String>) -> [(closure: ClosureExprSyntax, function: Int)]? {
         let properties = family.compactMap { unit.index.types[$0] }.flatMap(\.properties).filter { $0.name == name }
         guard properties.contains(where: { Self.isClosure($0.type) }) else { return nil }
@@ -58,7 +58,7 @@ struct ErrorPaths {
         return result
     }
 
-    /// Whether a written type is that of a closure.
+    /// Whether a declared type is a closure type.
     private static func isClosure(_ type: String?) -> Bool {
         guard let type else { return false }
         return type.contains("->")

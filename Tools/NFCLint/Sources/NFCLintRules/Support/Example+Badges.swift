@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCLintEngine
 
-/// What the examples of rules have in common: the parts of an app that reads badges.
+/// The parts that several examples share: an app that reads badges.
 extension Example {
-    /// A client that looks for cards.
+    /// A class that scans for cards.
     static let tagReader = swift(
         """
         class Reader: NSObject {
@@ -15,12 +15,12 @@ extension Example {
         """
     )
 
-    /// A client in Objective-C with these methods.
+    /// An Objective-C class with these methods.
     static func objective(_ methods: String) -> Example {
         file("Reader.m", "#import <CoreNFC/CoreNFC.h>\n\n@implementation Reader\n\n\(methods)\n\n@end")
     }
 
-    /// The list of an app that says why it reads.
+    /// An Info.plist with a usage description.
     static let usage = plist(
         """
         <key>NFCReaderUsageDescription</key>
@@ -28,7 +28,7 @@ extension Example {
         """
     )
 
-    /// A client that scans for messages, and shows the person what to do.
+    /// A class that scans for messages, and shows instructions.
     static let messageReader = swift(
         """
         class Reader: NSObject, NFCNDEFReaderSessionDelegate {
@@ -51,7 +51,7 @@ extension Example {
         """
     )
 
-    /// A scene that is opened by the link of a tag.
+    /// A scene that handles the links on tags.
     static let linkScene = swift(
         """
         class Scene: NSObject {
@@ -63,7 +63,7 @@ extension Example {
         "Scene.swift"
     )
 
-    /// The entitlements of an app that reads tags, and that links of example.org open.
+    /// The entitlements of an app that reads tags and opens links to example.org.
     static let tagFormatAndDomain = entitlements(
         """
         <key>com.apple.developer.nfc.readersession.formats</key>
@@ -73,7 +73,7 @@ extension Example {
         """
     )
 
-    /// The list of an app that says why it reads, and has one application of cards selected.
+    /// An Info.plist with a usage description and one AID.
     static let usageAndIdentifier = plist(
         """
         <key>NFCReaderUsageDescription</key>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCLintEngine
 
-/// What answers user activities in an app.
+/// Finds the code that handles user activities in an app.
 struct Handlers {
-    /// `application(_:continue:restorationHandler:)`.
+    /// The index of `application(_:continue:restorationHandler:)`; nil if missing.
     let inDelegate: Int?
-    /// Whether a scene, or a view of SwiftUI, answers.
+    /// Whether a scene or a SwiftUI view handles user activities.
     let isInScene: Bool
     /// Whether the app has scenes.
     let hasScenes: Bool
-    /// Whether the start of the app was found, and no unknown code can handle links for it.
+    /// Whether the app's entry point was found, and no unknown code can handle links.
     let isComplete: Bool
     private let isInObjectiveC: Bool
 

@@ -2,13 +2,13 @@
 import NFCLintEngine
 import SwiftSyntax
 
-/// The paths of a target's callbacks that leave a session hanging.
+/// Finds the paths through a target's callbacks that leave a session open without progress.
 struct HangingPaths {
     struct End {
         var node: Syntax
         /// Whether the path changes the text of the sheet.
         var setsText: Bool
-        /// Whether the path is for more than one tag.
+        /// Whether the path handles more than one tag.
         var isForSeveral: Bool
     }
 
@@ -35,7 +35,7 @@ struct HangingPaths {
         }
     }
 
-    /// Whether a node is in the branch for more than one tag.
+    /// Whether a node is in the branch that handles more than one tag.
     private static func isForSeveral(_ node: Syntax, _ tags: String) -> Bool {
         var node: Syntax? = node
         while let step = node {

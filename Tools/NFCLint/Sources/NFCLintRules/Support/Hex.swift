@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text of hex digits.
+/// Parses hexadecimal digits.
 enum Hex {
-    /// The bytes of a text; nil when it has another sign, or a digit too many.
+    /// The bytes of a text; nil if it contains other characters or an odd number of digits.
     static func bytes(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }

@@ -2,7 +2,7 @@
 import NFCLintEngine
 import SwiftSyntax
 
-/// What changes the interface in a type: calls of UIKit, outlets, and published properties.
+/// The names through which a type changes the user interface: UIKit calls, outlets, and published properties.
 struct InterfaceNames {
     private let index: ModuleIndex
     private let published: Set<String>
@@ -26,7 +26,7 @@ struct InterfaceNames {
         "reloadData", "performSegue", "pushViewController", "popViewController", "setNeedsLayout",
     ]
 
-    /// The first place of a function, or of one that it calls, that changes the interface and has not gone to the main thread.
+    /// The first place where a function, or one that it calls, changes the interface outside the main thread.
     func firstUse(in number: Int) -> Place? {
         let function = index.functions[number]
         if let own = use(function) { return own }
@@ -58,7 +58,7 @@ struct InterfaceNames {
         return readOutlet(function)
     }
 
-    /// Where a function reads what an outlet shows, such as `field.text`.
+    /// The place where a function reads the state of an outlet, such as `field.text`.
     private func readOutlet(_ function: FunctionInfo) -> Place? {
         guard !outlets.isDisjoint(with: function.names) else { return nil }
         let shown: Set<String> = ["text", "isOn", "image", "isHidden", "selectedSegmentIndex", "attributedText"]

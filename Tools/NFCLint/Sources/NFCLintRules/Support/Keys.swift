@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys of Info.plist and entitlements that are of Core NFC.
+/// The Core NFC keys in Info.plist and entitlements.
 enum Keys {
     static let usage = "NFCReaderUsageDescription"
     static let formats = "com.apple.developer.nfc.readersession.formats"

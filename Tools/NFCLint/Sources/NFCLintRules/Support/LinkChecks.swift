@@ -4,7 +4,7 @@ import UniversalLinks
 
 import struct Foundation.Data
 
-/// Runs the checks of `UniversalLinks`, as `nfc links check` does, and adds places to their findings.
+/// Runs the checks of `UniversalLinks`, like `nfc links check`, and adds locations to their findings.
 enum LinkChecks {
     // MARK: Associated domains
 
@@ -65,7 +65,7 @@ enum LinkChecks {
         }
     }
 
-    /// The place of the text that a finding quotes; the beginning of the file when it quotes nothing.
+    /// The location of the text that a finding quotes; the beginning of the file if it quotes none.
     private static func place(_ found: LinkFinding, _ path: String, _ bytes: [UInt8]) -> Place {
         let quoted = found.message.split(separator: "\"", omittingEmptySubsequences: false)
         for (index, part) in quoted.enumerated() where !index.isMultiple(of: 2) && part.utf8.count > 1 {

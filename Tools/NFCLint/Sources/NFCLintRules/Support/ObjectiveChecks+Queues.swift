@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCLintEngine
 
-/// Checks when Objective-C code runs, and on which queue.
+/// Checks in which situations and on which queue Objective-C code runs.
 extension ObjectiveFacts {
-    /// Where sessions begin in a method of a life cycle, itself or by another method, and not in a block.
+    /// The statements that begin a session in a lifecycle method, directly or through another method, outside blocks.
     var unaskedBegins: [(method: Method, statement: Statement)] {
         let names: Set<String> = ["viewDidLoad", "viewWillAppear", "viewDidAppear", "awakeFromNib", "loadView", "init"]
         return code.methods.compactMap { method in
@@ -21,7 +21,7 @@ extension ObjectiveFacts {
         }
     }
 
-    /// Where callbacks change the interface on a queue of the session's own.
+    /// The statements in callbacks that change the user interface on the session's own queue.
     var interfaceChanges: [Statement] {
         guard !creations.isEmpty, creations.allSatisfy(\.hasOwnQueue) else { return [] }
         let marks = [".text =", "setText:", "reloadData]", "presentViewController:", "pushViewController:"]
@@ -34,7 +34,7 @@ extension ObjectiveFacts {
         }
     }
 
-    /// Where an error is compared by its sentence.
+    /// The statements that compare the text of an error.
     var comparedSentences: [Statement] {
         code.methods.flatMap(\.statements).filter { statement in
             let words = statement.code.filter { $0 != " " && $0 != "]" }
@@ -43,13 +43,13 @@ extension ObjectiveFacts {
         }
     }
 
-    /// Sessions that end after the first message, in a file that writes messages.
+    /// The sessions that end after the first message, if the file writes messages.
     var shortWriters: [Creation] {
         guard !writes.isEmpty, !tagCallbacks.isEmpty, creations.allSatisfy(\.endsAfterFirst) else { return [] }
         return creations
     }
 
-    /// Whether a statement is in a block that some code opens.
+    /// Whether a statement is in a block that matching code opens.
     private static func isInBlock(_ number: Int, _ statements: [Statement], _ opens: (String) -> Bool) -> Bool {
         if opens(statements[number].code) { return true }
         var depth = statements[number].depth

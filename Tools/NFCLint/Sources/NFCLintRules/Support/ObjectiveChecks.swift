@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCLintEngine
 
-/// What rules ask of sources in Objective-C.
+/// Queries about Objective-C code that several rules share.
 extension ObjectiveFacts {
     typealias Method = ObjectiveCode.Method
     typealias Statement = ObjectiveCode.Statement
 
     // MARK: Callbacks
 
-    /// `didInvalidateWithError`.
+    /// The `didInvalidateWithError` callbacks.
     var invalidations: [Method] { code.methods.filter { $0.selector.hasSuffix("didInvalidateWithError:") } }
 
-    /// `didDetectTags`.
+    /// The `didDetectTags` callbacks.
     var tagCallbacks: [Method] {
         code.methods.filter { $0.selector.hasSuffix("eaderSession:didDetectTags:") && !$0.statements.isEmpty }
     }
 
-    /// `didDetectNDEFs`.
+    /// The `didDetectNDEFs` callbacks.
     var messageCallbacks: [Method] { code.methods.filter { $0.selector.hasSuffix("didDetectNDEFs:") } }
 
     /// Whether a statement only writes a log.
@@ -24,14 +24,14 @@ extension ObjectiveFacts {
         ["NSLog(", "RCTLog", "DDLog", "os_log", "printf("].contains { statement.code.contains($0) }
     }
 
-    /// Whether a statement sets the text of the sheet.
+    /// Whether a statement sets the sheet's text.
     static func setsText(_ statement: Statement) -> Bool {
         statement.code.contains("alertMessage =") || statement.code.contains("setAlertMessage:")
     }
 
     // MARK: Sessions
 
-    /// Sessions that are made with no check of `readingAvailable` in the same method or its callers.
+    /// The sessions that are created without checking `readingAvailable` in the same method or its callers.
     var uncheckedCreations: [Creation] {
         creations.filter { creation in
             let method = code.methods[creation.method]
@@ -40,7 +40,7 @@ extension ObjectiveFacts {
         }
     }
 
-    /// Callbacks that leave a session stored, with its name.
+    /// The callbacks that don't release a stored session, with the name of its variable.
     var keptSessions: [(method: Method, name: String)] {
         var seen: Set<String> = []
         var result: [(Method, String)] = []
@@ -55,7 +55,7 @@ extension ObjectiveFacts {
         return result
     }
 
-    /// Whether a method gives another value to a property: nil, or a new session.
+    /// Whether a method assigns nil or a new session to a property.
     private func sets(_ name: String, _ method: Method) -> Bool {
         method.statements.contains { statement in
             let words = statement.code.split(separator: "=", maxSplits: 1)
@@ -66,7 +66,7 @@ extension ObjectiveFacts {
         }
     }
 
-    /// Where sessions begin without a text, set there, at their creation, or when they become active.
+    /// The statements that begin a session for which no text is set.
     var silentBegins: [Statement] {
         let begun = code.methods.filter { $0.mentions("beginSession]") }.filter { method in
             let near =
@@ -82,7 +82,7 @@ extension ObjectiveFacts {
 
     // MARK: Errors
 
-    /// Finds where a callback shows an error, or passes its text on, without checking whether the person cancelled.
+    /// The statement that shows an error, or passes its text on, without checking for a cancelled scan.
     func shownError(_ method: Method) -> Statement? {
         let reached = code.reach(method)
         let cancel = ["UserCanceled", "== 200", "!= 200"]
@@ -104,7 +104,7 @@ extension ObjectiveFacts {
         }
     }
 
-    /// Where a callback of the end of a session ends it once more, itself or by another method.
+    /// The statement that ends a session again in its end callback, directly or through another method.
     func endsAgain(_ method: Method) -> Statement? {
         method.statements.first { statement in
             if statement.code.contains("invalidateSession") { return true }
@@ -120,7 +120,7 @@ extension ObjectiveFacts {
 
     // MARK: Tags
 
-    /// Where the first tag is taken and the others are not looked at.
+    /// The statement that uses the first tag and ignores the others.
     func firstTag(_ method: Method) -> Statement? {
         let tags = method.parameters.last ?? "tags"
         let looks = method.statements.contains { statement in
@@ -138,7 +138,7 @@ extension ObjectiveFacts {
         }
     }
 
-    /// The end of a branch for several tags that only changes the text.
+    /// The last statement of a branch for several tags that only changes the text.
     func hangingBranch(_ method: Method) -> Statement? {
         let tags = method.parameters.last ?? "tags"
         guard
@@ -158,10 +158,10 @@ extension ObjectiveFacts {
         return acts ? nil : block.last
     }
 
-    /// Whether some method asks a tag for its status before messages are written.
+    /// Whether any method queries a tag's status before writing messages.
     var asksForStatus: Bool { code.methods.contains { $0.mentions("queryNDEFStatus") } }
 
-    /// Whether some method compares something with a capacity.
+    /// Whether any method compares a value with a capacity.
     var comparesCapacity: Bool {
         code.methods.contains { method in
             method.statements.contains { statement in
@@ -171,10 +171,10 @@ extension ObjectiveFacts {
         }
     }
 
-    /// Where messages are written.
+    /// The statements that write messages.
     var writes: [Statement] { code.methods.flatMap(\.statements).filter { $0.code.contains(" writeNDEF:") } }
 
-    /// Where a payload is made a text by hand.
+    /// The statements that convert a payload to text by hand.
     var decodedPayloads: [Statement] {
         code.methods.filter { !$0.mentions("wellKnownType") }.flatMap(decodedPayloads)
     }

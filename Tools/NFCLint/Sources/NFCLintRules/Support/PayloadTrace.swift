@@ -2,17 +2,17 @@
 import NFCLintEngine
 import SwiftSyntax
 
-/// Follows the payload of a record through constants, and through the parameters of functions.
+/// Follows the payload of a record through constants and function parameters.
 struct PayloadTrace {
     private let unit: Unit
 
     init(_ unit: Unit) { self.unit = unit }
 
-    /// What is left of a payload.
+    /// How much of a payload an expression contains.
     enum Source {
-        /// All bytes of it.
+        /// All bytes of the payload.
         case whole
-        /// A part of it.
+        /// A part of the payload.
         case cut
     }
 
@@ -20,7 +20,7 @@ struct PayloadTrace {
         "dropFirst", "dropLast", "advanced", "subdata", "suffix", "prefix", "removeFirst", "subarray",
     ]
 
-    /// The part of a record's payload that an expression has; nil for anything else.
+    /// How much of a record's payload an expression contains; nil if none.
     func source(_ node: ExprSyntax, in number: Int, depth: Int = 0) -> Source? {
         guard depth < 4 else { return nil }
         let function = unit.index.functions[number]
@@ -30,10 +30,10 @@ struct PayloadTrace {
             || !Finder.all(SubscriptCallExprSyntax.self, in: node).allSatisfy(Self.isIndexOfRecord)
         if members.contains(where: { isPayload($0, function) }) { return isCut ? .cut : .whole }
         for reference in Finder.all(DeclReferenceExprSyntax.self, in: node) {
-            // A name after a full stop is a member.
+            // Skip names after a full stop, which are members.
             let member = reference.parent?.as(MemberAccessExprSyntax.self)
             if member?.declName.id == reference.id { continue }
-            // The other fields of a record are not its payload.
+            // Skip the other fields of a record.
             let name = member?.declName.baseName.text ?? ""
             if ["type", "identifier", "typeNameFormat", "records"].contains(name) { continue }
             if let found = origin(reference.baseName.text, function, number, depth) { return isCut ? .cut : found }
@@ -41,7 +41,7 @@ struct PayloadTrace {
         return nil
     }
 
-    /// Where a name in a function comes from.
+    /// How much of a payload a name in a function stands for.
     private func origin(_ name: String, _ function: FunctionInfo, _ number: Int, _ depth: Int) -> Source? {
         for value in Self.values(of: name, in: function) {
             if let found = source(value, in: number, depth: depth + 1) { return found }
@@ -49,14 +49,14 @@ struct PayloadTrace {
         if let position = function.parameters.firstIndex(of: name) {
             let passed = arguments(position, of: number)
             let sources = passed.compactMap { source($0.value, in: $0.caller, depth: depth + 1) }
-            // Functions that also get other bytes are checked where a payload is passed.
+            // If a function also receives other bytes, its callers are checked instead.
             if !sources.isEmpty { return sources.count == passed.count ? sources.first : nil }
             return Self.isForRecords(function) && name == "payload" ? .whole : nil
         }
         return name == "payload" && function.owner == "NFCNDEFPayload" ? .whole : nil
     }
 
-    /// The values that a local constant or variable is declared with.
+    /// The initial values of a local constant or variable.
     private static func values(of name: String, in function: FunctionInfo) -> [ExprSyntax] {
         let bindings = Finder.all(PatternBindingSyntax.self, in: function.body).filter {
             $0.pattern.trimmedDescription == name
@@ -67,7 +67,7 @@ struct PayloadTrace {
         return bindings.compactMap { $0.initializer?.value } + conditions.compactMap { $0.initializer?.value }
     }
 
-    /// What callers pass for a parameter.
+    /// The values that callers pass for a parameter.
     private func arguments(_ position: Int, of number: Int) -> [(value: ExprSyntax, caller: Int)] {
         let function = unit.index.functions[number]
         let label = function.labels[position]
@@ -86,13 +86,13 @@ struct PayloadTrace {
         }
     }
 
-    /// `record.payload`, and not that of an answer to an APDU, or of a type of the module.
+    /// Whether a member is `record.payload`, not the payload of an APDU response or of a type in the module.
     private func isPayload(_ member: MemberAccessExprSyntax, _ function: FunctionInfo) -> Bool {
         guard member.declName.baseName.text == "payload" else { return false }
         let base = member.base?.core.lastName ?? ""
         guard !["response", "result", "apdu", "reply", "answer"].contains(where: { base.lowercased().contains($0) })
         else { return false }
-        // Elsewhere letters and pushes have payloads too.
+        // Without Core NFC, a payload may belong to a push message or something else.
         let words = member.base?.words.lowercased() ?? ""
         guard function.file.importsCoreNFC || ["nfc", "ndef", "record"].contains(where: words.contains) else {
             return false
@@ -115,7 +115,7 @@ struct PayloadTrace {
         return ["text", "uri", "url", "ndef", "record", "wellknown"].contains { name.contains($0) }
     }
 
-    /// `records[0].payload` takes a record, and no bytes.
+    /// Whether a subscript selects a record, not bytes: `records[0].payload`.
     private static func isIndexOfRecord(_ node: SubscriptCallExprSyntax) -> Bool {
         let name = (node.calledExpression.lastName ?? "").lowercased()
         return name.hasSuffix("records") || name.hasSuffix("messages")
@@ -127,8 +127,8 @@ extension PayloadTrace {
         "nfcWellKnown", "media", "nfcExternal", "absoluteURI", "empty", "unknown", "unchanged",
     ]
 
-    /// Whether the record at a node is known to be well-known (true), or known to be of another type (false); nil when
-    /// neither is known.
+    /// Whether the record at a node is known to be well-known (true) or to have another type (false); nil if its type
+    /// is not known.
     static func isForWellKnown(_ node: some SyntaxProtocol) -> Bool? {
         var child = Syntax(node)
         while let step = child.parent {
@@ -156,7 +156,7 @@ extension PayloadTrace {
         if formats.contains(where: { condition.contains(".\($0)") && !condition.contains("!= .\($0)") }) {
             return false
         }
-        // A type of media, such as "text/plain".
+        // A media type, such as "text/plain".
         let types = ["\"text/", "\"application/", "\"image/"]
         return types.contains(where: condition.contains) ? false : nil
     }

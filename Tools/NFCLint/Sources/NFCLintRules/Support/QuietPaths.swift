@@ -2,22 +2,22 @@
 import NFCLintEngine
 import SwiftSyntax
 
-/// Finds paths through the code of a tag that end without any call except for a log.
+/// Finds paths through code for a tag that end without any call, except for logging.
 ///
-/// Each closure of a tag's command is a separate path, because it runs when the command is done.
+/// The completion handler of each command is a separate path, because it runs when the command is done.
 struct QuietPaths {
-    /// Where a path ends, and why.
+    /// The end of a path.
     struct End {
         var node: Syntax
         var setsText: Bool
     }
 
-    /// The name of the list of tags.
+    /// The name of the variable with the list of tags.
     let tags: String?
 
-    /// The ends of quiet paths in some statements and in the closures of commands in them; one for each closure.
+    /// The ends of quiet paths in statements and in the completion handlers that they contain, at most one for each.
     ///
-    /// - Parameter withBody: whether the statements themselves count, and not only the closures in them.
+    /// - Parameter withBody: whether to include the statements themselves, not only the handlers in them.
     func ends(_ statements: CodeBlockItemListSyntax, withBody: Bool) -> [End] {
         var result: [End] = []
         var state = State()
@@ -27,7 +27,7 @@ struct QuietPaths {
         }
         if let first = state.ends.first { result.append(first) }
         for closure in Finder.all(ClosureExprSyntax.self, in: Syntax(statements))
-        where Self.isHandler(closure) && !Self.goesOnBehind(closure) {
+        where Self.isHandler(closure) && !Self.continuesWithoutWaiting(closure) {
             var inner = State()
             follow(closure.statements, &inner)
             if inner.isOpen, inner.ends.isEmpty {
@@ -41,13 +41,13 @@ struct QuietPaths {
     }
 
     private struct State {
-        /// Whether the path continues, and has had no call so far.
+        /// Whether the path continues without a call so far.
         var isOpen = true
         var setsText = false
         var ends: [End] = []
     }
 
-    /// Whether a closure is the completion handler of a command, or a task that waits for a command.
+    /// Whether a closure is the completion handler of a command, or a task that awaits a command.
     private static func isHandler(_ closure: ClosureExprSyntax) -> Bool {
         var parent = closure.parent
         while let step = parent, !step.is(FunctionCallExprSyntax.self) {
@@ -116,13 +116,13 @@ struct QuietPaths {
                 state.isOpen = false
             }
         } else if item.is(VariableDeclSyntax.self) {
-            // A value that needs a closure continues in it.
+            // The path may continue in the closure.
             if !Finder.all(ClosureExprSyntax.self, in: item).isEmpty { state.isOpen = false }
         } else if let assignment = Self.expression(item, InfixOperatorExprSyntax.self),
             assignment.operator.is(AssignmentExprSyntax.self)
         {
             if assignment.leftOperand.lastName == "alertMessage" { state.setsText = true }
-            // A value that needs a closure continues in it, as the subscription of a publisher does.
+            // The path may continue in the closure, such as the subscription to a publisher.
             if !Finder.all(ClosureExprSyntax.self, in: assignment.rightOperand).isEmpty { state.isOpen = false }
             if !assignment.leftOperand.is(DiscardAssignmentExprSyntax.self) { return }
             if Self.acts(assignment.rightOperand) { state.isOpen = false }
@@ -134,7 +134,7 @@ struct QuietPaths {
     private func follow(_ node: IfExprSyntax, _ state: inout State) {
         let entry = state
         let isHarmless = isHarmless(node.conditions)
-        // Whether there is nothing to report when the condition holds, or when it does not.
+        // Decides which branch of a harmless condition has nothing to report.
         let text = node.conditions.trimmedDescription
         let isForNone = ["isEmpty", "== 0", "< 1", "== nil"].contains { text.contains($0) } && !text.hasPrefix("!")
         var then = entry
@@ -159,7 +159,7 @@ struct QuietPaths {
             guard case .switchCase(let item) = element else { continue }
             var inner = entry
             follow(item.statements, &inner)
-            // What a later iOS may add is not looked at.
+            // Ignore `@unknown default`, which is for future versions of iOS.
             let isUnknown = item.attribute != nil
             if !isUnknown { isOpen = isOpen || inner.isOpen }
             state.ends += isUnknown ? [] : Array(inner.ends.dropFirst(entry.ends.count))
@@ -167,7 +167,7 @@ struct QuietPaths {
         state.isOpen = isOpen
     }
 
-    /// Whether a condition fails only when there is nothing to report: no tag, or the object is gone.
+    /// Whether a condition fails only if there is nothing to report, because no tag or no object exists.
     private func isHarmless(_ conditions: ConditionElementListSyntax) -> Bool {
         let text = conditions.trimmedDescription
         if text.contains("self") && conditions.contains(where: { $0.condition.is(OptionalBindingConditionSyntax.self) })
@@ -200,7 +200,7 @@ struct QuietPaths {
     private static let dispatching: Set<String> = ["async", "asyncAfter", "sync"]
     private static let times: Set<String> = ["now", "global", "milliseconds", "seconds", "microseconds", "nanoseconds"]
 
-    /// Whether a call passes an empty closure, or sets the time and place for such a call.
+    /// Whether a call dispatches an empty closure, or is an argument of a dispatch call.
     private static func isEmptyDispatch(_ call: FunctionCallExprSyntax, _ name: String) -> Bool {
         if dispatching.contains(name) {
             let closures =
@@ -212,8 +212,8 @@ struct QuietPaths {
         return dispatching.contains(around.calledExpression.lastName ?? "")
     }
 
-    /// Whether the statements after a call of `connect` run without waiting for it.
-    private static func goesOnBehind(_ closure: ClosureExprSyntax) -> Bool {
+    /// Whether the statements after a call of `connect` run without waiting for its completion.
+    private static func continuesWithoutWaiting(_ closure: ClosureExprSyntax) -> Bool {
         guard let call = closure.enclosing(FunctionCallExprSyntax.self), call.calledExpression.lastName == "connect",
             let item = call.enclosing(CodeBlockItemSyntax.self),
             let list = item.parent?.as(CodeBlockItemListSyntax.self),
@@ -222,7 +222,7 @@ struct QuietPaths {
         return list[list.index(after: position)...].contains { acts($0) }
     }
 
-    /// Whether a statement calls something other than a log. A command that is waited for ends nothing.
+    /// Whether a statement calls anything except a log. An awaited command does not count.
     private static func acts(_ node: some SyntaxProtocol) -> Bool {
         Finder.all(FunctionCallExprSyntax.self, in: Syntax(node)).contains { call in
             let name = call.calledExpression.lastName ?? ""

@@ -2,14 +2,14 @@
 import NFCLintEngine
 
 extension Unit {
-    /// The texts of the target's own sheets, with those in Objective-C, and why it scans.
+    /// The texts that users read on the target's sheets, in Swift and Objective-C, and the usage descriptions.
     var sheetTexts: [SheetText] {
         let paths = Set(target.files)
         var result = texts.filter { paths.contains($0.place.path) }
         for file in objective {
             result += file.texts.compactMap { found in
                 guard found.isKey, let known = strings[found.text], known.text != found.text else {
-                    // A key that is a sentence is its own text.
+                    // A key with spaces is a sentence, and therefore its own text.
                     let isText = !found.isKey || found.text.contains(" ")
                     return isText ? SheetText(text: found.text, role: found.role, place: found.place) : nil
                 }
@@ -21,7 +21,7 @@ extension Unit {
 }
 
 extension SheetText {
-    /// The text, as a finding shows it.
+    /// The text as findings show it.
     var shown: String {
         let plain = text.replacing(String(SheetText.gap), with: "…").replacing("\n", with: " ")
         return "\"\(plain.count > 80 ? String(plain.prefix(80)) + "…" : plain)\""
@@ -29,7 +29,7 @@ extension SheetText {
 }
 
 extension String {
-    /// Without hyphens at both ends.
+    /// The text without hyphens at both ends.
     var trimmingHyphens: String {
         String(drop { $0 == "-" }.reversed().drop { $0 == "-" }.reversed())
     }

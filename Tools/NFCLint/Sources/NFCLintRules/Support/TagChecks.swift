@@ -3,7 +3,7 @@ import NDEF
 import NFCLintEngine
 import UniversalLinks
 
-/// Checks the contents of tags, as background reading would read them.
+/// Checks the contents of tags as background reading would read them.
 enum TagChecks {
     private static let supported: Set<String> = [
         "http", "https", "mailto", "sms", "tel", "facetime", "facetime-audio", "x-hm",
@@ -82,7 +82,7 @@ enum TagChecks {
 }
 
 extension Unit {
-    /// The messages that were handed over, with their paths.
+    /// The messages in the given tag images, with their paths.
     var tagMessages: [(path: String, message: NDEFMessage)] {
         let paths = options.images.sorted()
         return paths.compactMap { path in
@@ -91,7 +91,7 @@ extension Unit {
         }
     }
 
-    /// The links that are to open the app: those of the messages, and those that were named.
+    /// The links that should open the app: those in the messages, and those given as options.
     var tagLinks: [LinkURL] {
         let uris = tagMessages.compactMap { pair in
             pair.message.records.first { $0.typeNameFormat == .wellKnown && $0.type == Array("U".utf8) }

@@ -14,7 +14,7 @@ enum TagFile {
         return digits.isEmpty ? nil : Hex.bytes(digits)
     }
 
-    /// The pages from the fourth on, and the message in their TLV.
+    /// The message in a Flipper dump, found in the TLV blocks that begin at page 4.
     private static func flipper(_ text: String) -> [UInt8]? {
         guard text.hasPrefix("Filetype: Flipper") else { return nil }
         var memory: [UInt8] = []
@@ -36,7 +36,7 @@ enum TagFile {
         return nil
     }
 
-    /// The value of the first TLV 03.
+    /// The value of the first TLV block with the tag 03.
     private static func tlv(_ memory: [UInt8]) -> [UInt8]? {
         var index = 0
         while index < memory.count {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Verbs of short English sentences, to distinguish a sentence from a title.
+/// Recognizes verbs in short English sentences, to distinguish sentences from titles.
 enum Verbs {
     private static let known: Set<String> = [
         "is", "are", "was", "were", "be", "been", "am", "has", "have", "had", "do", "does", "did", "can", "could",
@@ -29,12 +29,12 @@ enum Verbs {
         "one",
     ]
 
-    /// Whether some words are English, judged by single words.
+    /// Whether the words are probably English, because they contain common English words.
     static func isEnglish(_ words: [String]) -> Bool {
         words.allSatisfy { $0.allSatisfy(\.isASCII) } && words.contains { common.contains($0.lowercased()) }
     }
 
-    /// Whether one of some words is a verb, judged by its form.
+    /// Whether any of the words is probably a verb, judged by its form.
     static func has(_ words: [String]) -> Bool {
         words.contains { word in
             let word = word.lowercased()

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The tag has a custom scheme.
+    /// A tag's link has a custom scheme.
     static let customScheme = Rule(
         id: "TAG004",
         severity: .error,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// Another URI comes before the universal link.
+    /// Another URI precedes the universal link.
     static let linkNotFirst = Rule(
         id: "TAG002",
         severity: .error,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The link is not https.
+    /// The link does not use HTTPS.
     static let linkNotHTTPS = Rule(
         id: "TAG007",
         severity: .info,

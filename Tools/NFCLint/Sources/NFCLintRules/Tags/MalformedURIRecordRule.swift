@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A URI record has no code, or no URL.
+    /// A URI record has no prefix code, or no URL.
     static let malformedURIRecord = Rule(
         id: "TAG003",
         severity: .error,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The text asks to touch.
+    /// The text asks the user to touch the tag.
     static let askToTouch = Rule(
         id: "TXT002",
         severity: .warning,

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The text is not a whole sentence.
+    /// The text is not a complete sentence.
     static let incompleteSentence = Rule(
         id: "TXT003",
         severity: .warning,
@@ -116,6 +116,6 @@ extension Rule {
         }
     )
 
-    /// Whether words may be in a language that needs fewer words than English, such as Turkish or Russian.
+    /// Whether the words may be in a language that needs fewer words than English, such as Turkish or Russian.
     private static func isJoining(_ words: [String]) -> Bool { words.contains { !$0.allSatisfy(\.isASCII) } }
 }

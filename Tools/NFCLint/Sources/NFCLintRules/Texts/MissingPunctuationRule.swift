@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The instruction has no punctuation at its end.
+    /// The instruction does not end with punctuation.
     static let missingPunctuation = Rule(
         id: "TXT005",
         severity: .info,

@@ -101,7 +101,7 @@ extension Rule {
         }
     )
 
-    /// Where the session of a call of `begin` is created: under its name in the same type, otherwise anywhere.
+    /// The creations of the session that a call begins: with its name in the same type, otherwise any.
     private static func makers(_ call: CallInfo, _ number: Int, _ unit: Unit) -> [Sessions.Creation] {
         let name = call.node.calledExpression.memberBase?.lastName
         let family = unit.index.family(unit.index.functions[number].owner)

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A whole error is put into the text.
+    /// An entire error is inserted into the text.
     static let rawErrorText = Rule(
         id: "TXT009",
         severity: .info,

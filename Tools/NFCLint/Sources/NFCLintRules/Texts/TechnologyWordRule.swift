@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The text has a word of the technology.
+    /// The text contains a technical word.
     static let technologyWord = Rule(
         id: "TXT001",
         severity: .warning,
@@ -147,7 +147,7 @@ extension Rule {
             }
         }
     )
-    /// Why the app scans.
+    /// The usage descriptions.
     private static func usageTexts(_ unit: Unit) -> [SheetText] {
         var result: [SheetText] = []
         unit.forEachInfo(Keys.usage) { usage, _ in
@@ -166,7 +166,7 @@ extension Rule {
     private static func words(_ text: String) -> [String] {
         var result: [String] = []
         var current = ""
-        // The names of technologies have ASCII letters. Other letters, such as kana after NFC, end a word.
+        // Technical names consist of ASCII letters. Other characters, such as kana after "NFC", end a word.
         for character in text + " " {
             if character.isASCII, character.isLetter || character.isNumber || character == "-" {
                 current.append(character)

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The text is in title case or capitals.
+    /// The text is in title case or in capitals.
     static let titleCase = Rule(
         id: "TXT004",
         severity: .warning,
@@ -78,7 +78,7 @@ extension Rule {
                     findings.add(text.place, "The text is in capitals: \(text.shown)")
                     continue
                 }
-                // The first word of each sentence has a capital anyway.
+                // Skip the first word of each sentence, which is capitalized in any case.
                 let inner = innerWords(text.text).filter {
                     $0.count > 3 && $0 != $0.uppercased() && !known.contains($0.lowercased())
                 }

@@ -2,7 +2,7 @@
 import NFCLintEngine
 
 extension Rule {
-    /// Several scans, and the text is never changed.
+    /// The session scans several times, but its text never changes.
     static let unchangedText = Rule(
         id: "TXT008",
         severity: .warning,

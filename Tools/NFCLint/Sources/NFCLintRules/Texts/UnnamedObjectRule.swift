@@ -95,7 +95,7 @@ extension Rule {
                 ]
                 let object = words.indices.first { near.contains(words[$0]) && names(words, behind: $0) != nil }
                 guard let object, let name = names(words, behind: object), vague.contains(name.word) else { continue }
-                // A clause after it says what the item is.
+                // A word in the middle is followed by a clause that describes the object.
                 guard name.isTag || name.index == words.count - 1 else { continue }
                 findings.add(text.place, "The instruction does not name the object: \(text.shown)")
             }
