@@ -93,7 +93,7 @@ package struct LinkDiagnostics: Sendable {
             let text = "A local file is used in developer mode; the site is not asked."
             return Finding("association", of: domain, .limited, text, fix: "nfc links remove \(domain)")
         }
-        let age = entry.answered.map { ageText(seconds: now - $0) } ?? "at an unentry time"
+        let age = entry.answered.map { ageText(seconds: now - $0) } ?? "at an unknown time"
         guard let failure = entry.failure else {
             return Finding("association", of: domain, .works, "The site answered \(age).")
         }

@@ -50,7 +50,7 @@ struct LinkDiagnosticsTests {
         let fetch = "nfc links fetch --force a.example"
         // A cached file, its state, what the text contains, and what to do.
         let rows: [(String?, Finding.State, String, String?)] = [
-            (nil, .fails, "no association file", fetch),
+            (nil, .fails, "is missing", fetch),
             ("nfc-links 1 5 - - no-connection: It is off.\n", .fails, "no-connection: It is off.", fetch),
             ("nfc-links 1 0 0 2 \n{}", .works, "just now", nil),
             ("nfc-links 1 0 -300 2 \n{}", .works, "5 minutes ago", nil),

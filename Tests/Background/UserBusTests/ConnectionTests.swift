@@ -195,7 +195,7 @@ struct ConnectionTests {
         }
         // An empty address is none, and nothing refused a connection.
         let unnamed = #expect(throws: BusError.self) { try BusConnection(.user, address: "") }
-        #expect(unnamed?.code == .noBus && unnamed?.reason.contains("names none") == true)
+        #expect(unnamed?.code == .noBus && unnamed?.reason.contains("no address") == true)
         let address = "unix:path=/" + String(repeating: "a", count: 200)
         expect(.refused) { try BusConnection(.user, address: address) }
     }

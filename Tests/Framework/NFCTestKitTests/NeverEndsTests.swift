@@ -53,7 +53,7 @@ import VirtualTags
         let unbegun = await Self.message { try await Self.wait($0) { session(delegate, begins: false) } }
         #expect(unbegun.contains("call begin()"), "\(unbegun)")
         let long = await Self.message(limit: .seconds(5)) { _ in try await Task.sleep(for: .seconds(9)) }
-        #expect(long.contains("its limit is 5 s. The next event is at 9 s. Give limit:"), "\(long)")
+        #expect(long.contains("its limit is 5 s. The next event is at 9 s."), "\(long)")
         for text in [released, unbegun, long] { #expect(!text.contains("continuation"), "\(text)") }
         let nested = await Self.message { _ in _ = try await explore(.losses, near: "NTAG215") { _ in } }
         #expect(nested.contains("call explore outside of withField"), "\(nested)")

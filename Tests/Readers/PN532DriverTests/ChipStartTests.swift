@@ -151,7 +151,7 @@ import Testing
 
     @Test func `line that can't be opened: the reason names the line and what to do`() async throws {
         let reasons: [([Int32], String)] = [
-            ([ENOENT, ENOTDIR], "Plug"), ([EBUSY, EWOULDBLOCK], "in use"), ([ENXIO, ENODEV, EIO], "no device"),
+            ([ENOENT, ENOTDIR], "Plug"), ([EBUSY, EWOULDBLOCK], "in use"), ([ENXIO, ENODEV, EIO], "adapter"),
             ([ENOTTY, EISDIR], "not a serial line"), ([EINVAL], "Invalid argument"), ([EPERM, EACCES], "udev rule"),
         ]
         for (codes, words) in reasons {

@@ -149,7 +149,7 @@ import Testing
     @Test(.enabled(if: hasDaemon, "pcscd is not installed"))
     func `private pcscd: it is killed, status 3 and the reason`() throws {
         let script = """
-            happens 'Ctrl-C ends'
+            happens 'Ctrl-C'
             for process in /proc/[0-9]*; do
                 read -r number name state parent rest 2>/dev/null < $process/stat || continue
                 [ "$name $parent" = "(pcscd) $emulation" ] && kill -KILL $number

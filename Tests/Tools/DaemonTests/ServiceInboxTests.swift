@@ -149,7 +149,7 @@ struct ServiceInboxTests {
             let line = try daemon.waits(for: "failed service")
             let path = place.path("run/nfc/background")
             let reason =
-                isShared ? "can be changed by another user" : "\(path) is in the place of a socket. Move it away"
+                isShared ? "can be changed by another user" : "\(path) is not a socket. Move it away"
             #expect(line["message"]?.contains(reason) == true, "\(line)")
             #expect(daemon.ended() == 1 && place.text("run/nfc/background") == "mine")
         }

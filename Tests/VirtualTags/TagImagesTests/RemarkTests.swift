@@ -65,7 +65,7 @@ struct RemarkTests {
         let names = (1...min(count, 8)).map { "Strange \($0)" }.joined(separator: ", ")
         let more = count > 8 ? " and \(count - 8) more" : ""
         #expect(remarks.map(\.kind) == [.leftOut])
-        #expect(remarks.first?.text.contains(" \(names)\(more):") == true)
+        #expect(remarks.first?.text.contains(" \(names)\(more);") == true)
     }
 
     @Test func `Remark: a capability container that claims more than the product has`() {
