@@ -106,8 +106,8 @@ public struct TagReading: Sendable, Hashable {
     /// Creates a reading.
     ///
     /// - Parameters:
+    ///   - identifier: the tag's identifier.
     ///   - message: the bytes of the tag's message; nil when it has no message.
-    ///   - message: the bytes of its message; nil when it has none.
     ///   - hasStableIdentifier: nil to derive it from the identifier; see ``isUnstable(_:)``.
     public init(identifier: [UInt8], message: [UInt8]?, hasStableIdentifier: Bool? = nil) {
         self.identifier = identifier
