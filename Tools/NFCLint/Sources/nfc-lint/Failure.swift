@@ -10,8 +10,8 @@ struct Failure: Error, CustomStringConvertible {
     /// Why writing failed, as text to append to a sentence; empty if the reason is unknown.
     static func reason(_ error: any Error) -> String {
         switch (error as? CocoaError)?.code {
-        case .fileWriteNoPermission: ": it may not be written"
-        case .fileNoSuchFile: ": its folder is not there"
+        case .fileWriteNoPermission: ": permission denied"
+        case .fileNoSuchFile: ": its folder does not exist"
         case .fileWriteOutOfSpace: ": the disk is full"
         case .fileWriteVolumeReadOnly: ": the disk is read-only"
         default: ""

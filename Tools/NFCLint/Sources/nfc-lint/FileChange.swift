@@ -38,7 +38,7 @@ enum FileChange {
         guard values?.isRegularFile == true, (values?.fileSize ?? 0) < Choices.largestBaseline,
             let old = try? Data(contentsOf: target), (try? Baseline(Array(old))) != nil
         else {
-            throw ValidationError("\(url.path) is there and is no baseline. It stays as it is.")
+            throw ValidationError("\(url.path) exists, but is not a baseline. It was not changed.")
         }
         try write(bytes, to: url)
     }

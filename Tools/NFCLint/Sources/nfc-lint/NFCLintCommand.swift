@@ -17,31 +17,31 @@ struct NFCLintCommand: ParsableCommand {
               nfc-lint --fix --dry-run .
               nfc-lint --explain SRC003
 
-            A folder is enough: the apps in it are found, with their lists, entitlements and
-            sources. What .nfclint.yml in it chooses counts. A comment
+            In a folder, nfc-lint finds the apps with their property lists, entitlements and
+            sources, and uses the settings in .nfclint.yml. A comment
             // nfclint:disable SRC012 silences a rule for a line, a block or a file.
 
-            Exit status: 0 without errors, 1 with errors, when nothing of a file or folder
-            can be read, or when the output can't be written, 2 for wrong usage. With
-            --strict warnings count as errors.
+            Exit status: 0 without errors, 1 if there are errors, if a file or folder can't
+            be read at all or if the output can't be written, 2 for wrong usage. With
+            --strict, warnings count as errors.
             """
     )
 
-    @Argument(help: "Folders or files; the current folder without any.")
+    @Argument(help: "Folders or files to check. Default: the current folder.")
     var paths: [String] = []
 
     @OptionGroup var output: OutputOptions
 
-    @Option(help: ArgumentHelp("A link of a tag, which is to open the app; may be given again.", valueName: "link"))
+    @Option(help: ArgumentHelp("A link on a tag that should open the app; may be repeated.", valueName: "link"))
     var url: [String] = []
 
-    @Option(help: "The app's identifier, which association files are to name.")
+    @Option(help: "The app identifier that association files should contain.")
     var app: String?
 
-    @Option(help: ArgumentHelp("Another file than .nfclint.yml.", valueName: "file"))
+    @Option(help: ArgumentHelp("The configuration file to use instead of .nfclint.yml.", valueName: "file"))
     var config: String?
 
-    @Option(help: ArgumentHelp("Leave out the findings of this file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Ignore the findings recorded in this file.", valueName: "file"))
     var baseline: String?
 
     @Option(help: ArgumentHelp("Write the findings to this file, for --baseline.", valueName: "file"))
@@ -50,28 +50,28 @@ struct NFCLintCommand: ParsableCommand {
     @Flag(help: "Count warnings as errors.")
     var strict = false
 
-    @Flag(help: "Mend what is safe to mend.")
+    @Flag(help: "Fix the findings that can be fixed safely.")
     var fix = false
 
-    @Flag(help: "With --fix: print the changes, and make none.")
+    @Flag(help: "With --fix: print the changes without making them.")
     var dryRun = false
 
-    @Flag(help: "Print the rules.")
+    @Flag(help: "Print the list of rules.")
     var rules = false
 
-    @Option(help: ArgumentHelp("Print the page of a rule.", valueName: "id"))
+    @Option(help: ArgumentHelp("Print the page of this rule.", valueName: "id"))
     var explain: String?
 
     @Option(help: .hidden)
     var writePages: String?
 
     func validate() throws {
-        if dryRun, !fix { throw ValidationError("--dry-run goes with --fix.") }
+        if dryRun, !fix { throw ValidationError("--dry-run works only with --fix.") }
         if let explain, Rules.rule(explain) == nil {
-            throw ValidationError("There is no rule '\(explain)'. nfc-lint --rules prints all.")
+            throw ValidationError("Rule '\(explain)' does not exist. To list all rules: nfc-lint --rules")
         }
         for path in paths where !FileManager.default.fileExists(atPath: path) {
-            throw ValidationError("'\(path)' is not there.")
+            throw ValidationError("'\(path)' does not exist.")
         }
     }
 
@@ -110,7 +110,7 @@ struct NFCLintCommand: ParsableCommand {
             return Console.note("\(Self.words(count)) \(count == 1 ? "is" : "are") in \(writeBaseline) now.")
         }
         let reports = Reports(try FolderCheck.newReports(checks, baseline: baseline), absolute: absolute)
-        if fix { return try mend(zip(reports.all, checks).map { ($0, $1.folder) }) }
+        if fix { return try applyFixes(zip(reports.all, checks).map { ($0, $1.folder) }) }
         try output.write(reports)
         if !reports.isFine { throw ExitCode(1) }
     }
@@ -118,13 +118,13 @@ struct NFCLintCommand: ParsableCommand {
     private static func words(_ count: Int) -> String { count == 1 ? "1 finding" : "\(count) findings" }
 
     /// Applies the safe fixes, or prints them with `--dry-run`. Skips files outside the project that links point to.
-    private func mend(_ reports: [(report: Report, folder: URL)]) throws {
+    private func applyFixes(_ reports: [(report: Report, folder: URL)]) throws {
         var count = 0
         for (report, folder) in reports {
             let outside = Set(report.findings.flatMap(\.edits).map(\.path)).filter { path in
                 !FileChange.isInside(folder, folder.appendingPathComponent(path))
             }
-            for path in outside.sorted() { Console.note("\(path) leads out of the project. It stays as it is.") }
+            for path in outside.sorted() { Console.note("\(path) is outside the project. It was not changed.") }
             let findings = report.findings.filter { $0.edits.allSatisfy { !outside.contains($0.path) } }
             let fixes = Fixes(findings, report.project.files)
             count += fixes.count
@@ -137,6 +137,6 @@ struct NFCLintCommand: ParsableCommand {
             }
         }
         let verb = dryRun ? "can be" : count == 1 ? "was" : "were"
-        Console.note("\(Self.words(count)) \(verb) mended.")
+        Console.note("\(Self.words(count)) \(verb) fixed.")
     }
 }

@@ -17,9 +17,9 @@ struct OutputOptions: ParsableArguments {
             switch value {
             case .json: "Print one JSON object."
             case .sarif: "Print a log in SARIF 2.1.0, for code scanning."
-            case .github: "Print workflow commands of GitHub Actions."
-            case .xcode: "Print lines as Xcode reads them."
-            case .markdown: "Print a table in Markdown, for a pull request."
+            case .github: "Print GitHub Actions workflow commands."
+            case .xcode: "Print lines in Xcode's format."
+            case .markdown: "Print a Markdown table for a pull request."
             }
         }
     }

@@ -45,7 +45,7 @@ import Testing
                 let known = folder.appendingPathComponent("known.json").path
                 let written = try Command.run(["--write-baseline", known, folder.path])
                 let list = try Command.run(["--checklist", "--baseline", known, folder.path]).output
-                let row = list.split(separator: "\n").first { $0.contains("Usage text") }
+                let row = list.split(separator: "\n").first { $0.contains("Usage description") }
                 #expect(written.status == 0 && row?.contains("not met") == true)
             }
         }

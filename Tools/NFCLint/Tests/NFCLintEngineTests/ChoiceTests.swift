@@ -109,7 +109,7 @@ import Testing
         #expect(try left("-9223372036854775808") == report.findings)
     }
 
-    @Test func `A file that is no baseline is an error`() {
+    @Test func `A file that is not a baseline is an error`() {
         #expect(throws: FormatError.self) { try Baseline(Array("[]".utf8)) }
         #expect(throws: FormatError.self) { try Baseline(Array("{".utf8)) }
     }

@@ -110,10 +110,16 @@ import Testing
         #expect(report.isFine && !strict.isFine)
     }
 
-    @Test func `Each rule has a page with its examples`() {
+    @Test func `rule page: the fix, and the beginning of each example file`() {
         for rule in Rules.all {
             let page = RulePage(rule).markdown
-            #expect(page.hasPrefix("# \(rule.id)\n") && page.contains(rule.fix))
+            #expect(page.contains(rule.fix), "\(rule.id)")
+            for file in (rule.bad + rule.good).flatMap(\.files) {
+                let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false)
+                let beginning = lines.first.map { String($0.prefix(200)) } ?? ""
+                #expect(page.contains("`\(file.path)`:"), "\(rule.id): \(file.path)")
+                #expect(page.contains(beginning), "\(rule.id): \(file.path)")
+            }
         }
     }
 }

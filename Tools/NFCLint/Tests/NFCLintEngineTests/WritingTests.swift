@@ -31,7 +31,7 @@ import Testing
                 withIntermediateDirectories: true
             )
             let answer = try Command.run(["--write-baseline", folder.appendingPathComponent(name).path, folder.path])
-            #expect(answer.status == 2 && answer.errors.contains("is no baseline. It stays as it is."))
+            #expect(answer.status == 2 && answer.errors.contains("is not a baseline. It was not changed."))
             let text = try String(contentsOf: folder.appendingPathComponent("Reader.swift"), encoding: .utf8)
             #expect(text == Projects.reader)
         }
@@ -100,17 +100,17 @@ import Testing
                 let answer = try Command.run(arguments)
                 #expect(
                     answer.output == ""
-                        && answer.errors.hasSuffix("0 findings \(arguments.count == 3 ? "can be" : "were") mended.\n")
+                        && answer.errors.hasSuffix("0 findings \(arguments.count == 3 ? "can be" : "were") fixed.\n")
                 )
                 #expect(try String(contentsOf: target, encoding: .utf8) == list)
             }
             let said = try Command.run(["--fix", app.path]).errors
-            #expect(said.hasPrefix("Info.plist leads out of the project. It stays as it is.\n"))
+            #expect(said.hasPrefix("Info.plist is outside the project. It was not changed.\n"))
             // Within the project a link is followed.
             try FileManager.default.removeItem(at: link)
             try FileManager.default.moveItem(at: target, to: app.appendingPathComponent("Real.plist"))
             try link.link(to: "Real.plist")
-            #expect(try Command.run(["--fix", app.path]).errors == "1 finding was mended.\n")
+            #expect(try Command.run(["--fix", app.path]).errors == "1 finding was fixed.\n")
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "Real.plist")
         }
     }
@@ -118,7 +118,7 @@ import Testing
     @Test func `--fix: prints how many findings were mended`() throws {
         try Folders.withFiles(Folders.app) { folder in
             let answer6 = try Command.run(["--fix", folder.path])
-            #expect(answer6.errors == "1 finding was mended.\n")
+            #expect(answer6.errors == "1 finding was fixed.\n")
             let answer7 = try Command.run([folder.path])
             #expect(answer7.output.contains("1 Swift file\n"))
         }

@@ -11,7 +11,9 @@ public struct Baseline: Sendable {
     /// - Throws: ``FormatError`` if the file is not a baseline.
     public init(_ bytes: [UInt8]) throws(FormatError) {
         let root = try ConfigValue.json(bytes)
-        guard let entries = root["findings"]?.array else { throw FormatError("The file is no baseline.", Position()) }
+        guard let entries = root["findings"]?.array else {
+            throw FormatError("The file is not a baseline.", Position())
+        }
         for entry in entries {
             // Reject incomplete entries, because they would silently match no finding.
             guard let id = entry["id"]?.string, let file = entry["file"]?.string, let line = entry["line"]?.string

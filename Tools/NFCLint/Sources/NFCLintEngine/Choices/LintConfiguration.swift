@@ -52,7 +52,7 @@ public struct LintConfiguration: Sendable {
             case "severity":
                 for pair in entry.value.entries ?? [] {
                     guard let severity = pair.value.string.flatMap(Severity.init) else {
-                        problems.append("Line \(pair.position.line): a severity is error, warning or info.")
+                        problems.append("Line \(pair.position.line): the severity must be error, warning or info.")
                         continue
                     }
                     severities[pair.key.uppercased()] = severity
@@ -61,30 +61,30 @@ public struct LintConfiguration: Sendable {
             case "products": products = entry.value.strings
             case "exclude": excluded = entry.value.strings
             case "baseline": baseline = entry.value.string
-            default: problems.append("Line \(entry.position.line): the key \(entry.key) is not known.")
+            default: problems.append("Line \(entry.position.line): the key \(entry.key) is unknown.")
             }
         }
         for id in disabled.union(severities.keys).sorted() where !known.contains(id) {
-            problems.append("There is no rule \(id).")
+            problems.append("The rule \(id) does not exist.")
         }
     }
 
     /// Reports a value whose type does not fit its key, because it would have no effect.
     private mutating func check(_ entry: ConfigValue.Entry) {
-        let isFine: Bool
+        let isValid: Bool
         let type: String
         switch entry.key {
         case "severity":
-            isFine = entry.value.entries != nil
+            isValid = entry.value.entries != nil
             type = "pairs of a rule and a severity"
         case "baseline":
-            isFine = entry.value.string != nil
+            isValid = entry.value.string != nil
             type = "a path"
         case "disabled", "objects", "products", "exclude":
-            isFine = entry.value.scalar != nil || entry.value.array?.allSatisfy { $0.scalar != nil } == true
+            isValid = entry.value.scalar != nil || entry.value.array?.allSatisfy { $0.scalar != nil } == true
             type = "a list"
         default: return
         }
-        if !isFine { problems.append("Line \(entry.position.line): \(entry.key) takes \(type).") }
+        if !isValid { problems.append("Line \(entry.position.line): \(entry.key) must be \(type).") }
     }
 }

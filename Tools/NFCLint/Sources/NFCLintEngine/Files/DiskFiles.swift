@@ -36,7 +36,7 @@ public struct DiskFiles: ProjectFiles {
             let size = values?.fileSize ?? 0
             sizes = isFile ? [name: size] : [:]
             if !isFile {
-                unread = [UnreadFile(Place(name), "This is no ordinary file.")]
+                unread = [UnreadFile(Place(name), "This is not a regular file.")]
             } else if size > Self.largestFile || !FileManager.default.isReadableFile(atPath: target.path) {
                 // The user named this file, so report the problem. In a folder, the rules decide which files matter.
                 unread = [UnreadFile(Place(name), "The file can't be read, or is larger than 8 MB.")]

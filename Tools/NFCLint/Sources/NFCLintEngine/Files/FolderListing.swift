@@ -62,7 +62,7 @@ struct FolderListing {
                 unread.append(UnreadFile(Place(path), "The file can't be read."))
             }
         } else {
-            unread.append(UnreadFile(Place(path), "This is no ordinary file."))
+            unread.append(UnreadFile(Place(path), "This is not a regular file."))
         }
     }
 
@@ -78,7 +78,7 @@ struct FolderListing {
             if let values {
                 add(path, target, values)
             } else {
-                unread.append(UnreadFile(Place(path), "The link leads nowhere."))
+                unread.append(UnreadFile(Place(path), "The link's target does not exist."))
             }
         }
     }

@@ -55,7 +55,7 @@ struct BinaryPropertyList {
     private mutating func value(_ number: Int, depth: Int) throws(FormatError) -> ConfigValue {
         visited += 1
         guard visited <= Self.mostValues else {
-            throw FormatError("The file stands for more than \(Self.mostValues) values.", Position())
+            throw FormatError("The file expands to more than \(Self.mostValues) values.", Position())
         }
         guard depth < ByteCursor.deepest else { throw FormatError("Values are nested too deep.", Position()) }
         guard number < offsets.count, offsets[number] < bytes.count - 32 else { throw Self.broken }
@@ -104,7 +104,7 @@ struct BinaryPropertyList {
     private mutating func countText(_ count: Int) throws(FormatError) {
         textBytes += count
         guard textBytes <= Self.mostTextBytes else {
-            throw FormatError("The file stands for texts of more than \(Self.mostTextBytes >> 20) MiB.", Position())
+            throw FormatError("The file expands to strings of more than \(Self.mostTextBytes >> 20) MiB.", Position())
         }
     }
 

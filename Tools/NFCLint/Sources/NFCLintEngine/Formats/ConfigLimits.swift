@@ -16,14 +16,14 @@ struct ConfigLimits {
         switch value.content {
         case .string(let text) where text.utf8.count > Self.longestText:
             note(
-                "A text has \(text.utf8.count) bytes; those behind the first \(Self.longestText) were left out.",
+                "A string has \(text.utf8.count) bytes; everything after the first \(Self.longestText) was ignored.",
                 value
             )
             result.content = .string(String(decoding: text.utf8.prefix(Self.longestText), as: UTF8.self))
         case .array(let values):
             if values.count > Self.longestList {
                 note(
-                    "A list has \(values.count) values; those behind the first \(Self.longestList) were left out.",
+                    "A list has \(values.count) values; everything after the first \(Self.longestList) was ignored.",
                     value
                 )
             }

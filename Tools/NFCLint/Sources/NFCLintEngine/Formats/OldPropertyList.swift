@@ -19,7 +19,7 @@ struct OldPropertyList {
             if cursor.starts(with: "//") {
                 while let byte = cursor.byte, byte != 0x0A { cursor.advance() }
             } else if cursor.starts(with: "/*") {
-                guard cursor.skip(past: "*/") else { throw cursor.error("A comment has no end.") }
+                guard cursor.skip(past: "*/") else { throw cursor.error("A comment is not closed.") }
             } else {
                 return
             }
@@ -39,7 +39,7 @@ struct OldPropertyList {
             cursor.advance()
             content = .array(try elements(depth: depth))
         case 0x3C:
-            guard cursor.skip(past: ">") else { throw cursor.error("Data has no end.") }
+            guard cursor.skip(past: ">") else { throw cursor.error("Data is not closed.") }
             content = .other("data")
         default: content = .string(try text())
         }
@@ -117,7 +117,7 @@ struct OldPropertyList {
             default: bytes.append(next)
             }
         }
-        throw cursor.error("A text has no end.")
+        throw cursor.error("A string is not closed.")
     }
 
     /// Reads an escape of up to four hexadecimal digits.

@@ -9,7 +9,7 @@ struct XMLPropertyList {
     static func read(_ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
         var reader = XMLPropertyList(cursor: ByteCursor(bytes))
         guard let tag = try reader.nextTag(), tag.name == "plist", !tag.isEmpty else {
-            throw reader.cursor.error("The file is no property list.")
+            throw reader.cursor.error("The file is not a property list.")
         }
         guard let first = try reader.nextTag() else { throw reader.cursor.error("The property list is empty.") }
         return try reader.value(first, depth: 0)
@@ -31,9 +31,9 @@ struct XMLPropertyList {
                 continue
             }
             if cursor.starts(with: "<!--") {
-                guard cursor.skip(past: "-->") else { throw cursor.error("A comment has no end.") }
+                guard cursor.skip(past: "-->") else { throw cursor.error("A comment is not closed.") }
             } else if cursor.starts(with: "<?") {
-                guard cursor.skip(past: "?>") else { throw cursor.error("An instruction has no end.") }
+                guard cursor.skip(past: "?>") else { throw cursor.error("A processing instruction is not closed.") }
             } else if cursor.starts(with: "<!") {
                 try skipDocumentType()
             } else {
@@ -54,7 +54,7 @@ struct XMLPropertyList {
             default: break
             }
         }
-        throw cursor.error("The document type has no end.")
+        throw cursor.error("The document type is not closed.")
     }
 
     private mutating func tag() throws(FormatError) -> Tag {
@@ -71,7 +71,7 @@ struct XMLPropertyList {
             isEmpty = byte == 0x2F
             cursor.advance()
         }
-        guard cursor.byte == 0x3E else { throw cursor.error("A tag has no end.") }
+        guard cursor.byte == 0x3E else { throw cursor.error("A tag is not closed.") }
         cursor.advance()
         return Tag(name: name, isEnd: isEnd, isEmpty: isEmpty, position: position, offset: offset)
     }
@@ -84,13 +84,13 @@ struct XMLPropertyList {
             if cursor.starts(with: "<![CDATA[") {
                 cursor.advance(9)
                 let start = cursor.offset
-                guard cursor.skip(past: "]]>") else { throw cursor.error("A CDATA section has no end.") }
+                guard cursor.skip(past: "]]>") else { throw cursor.error("A CDATA section is not closed.") }
                 bytes += cursor.bytes[start..<(cursor.offset - 3)]
             } else if cursor.starts(with: "<!--") {
-                guard cursor.skip(past: "-->") else { throw cursor.error("A comment has no end.") }
+                guard cursor.skip(past: "-->") else { throw cursor.error("A comment is not closed.") }
             } else if byte == 0x3C {
                 let end = try self.tag()
-                guard end.isEnd, end.name == tag.name else { throw cursor.error("<\(tag.name)> has no end.") }
+                guard end.isEnd, end.name == tag.name else { throw cursor.error("<\(tag.name)> is not closed.") }
                 return String(decoding: bytes, as: UTF8.self)
             } else if byte == 0x26 {
                 bytes += entity()
@@ -99,7 +99,7 @@ struct XMLPropertyList {
                 cursor.advance()
             }
         }
-        throw cursor.error("<\(tag.name)> has no end.")
+        throw cursor.error("<\(tag.name)> is not closed.")
     }
 
     private mutating func entity() -> [UInt8] {
@@ -137,7 +137,7 @@ struct XMLPropertyList {
             content = .other("a \(tag.name)")
         case "array": content = .array(try array(tag, depth: depth))
         case "dict": content = .dictionary(try dictionary(tag, depth: depth))
-        default: throw cursor.error("<\(tag.name)> is not of property lists.")
+        default: throw cursor.error("Property lists have no element <\(tag.name)>.")
         }
         return ConfigValue(content, tag.position, range: tag.offset..<cursor.offset)
     }
@@ -149,7 +149,7 @@ struct XMLPropertyList {
             if next.isEnd, next.name == "array" { return values }
             values.append(try value(next, depth: depth + 1))
         }
-        throw cursor.error("<array> has no end.")
+        throw cursor.error("<array> is not closed.")
     }
 
     private mutating func dictionary(_ tag: Tag, depth: Int) throws(FormatError) -> [ConfigValue.Entry] {
@@ -165,6 +165,6 @@ struct XMLPropertyList {
                 ConfigValue.Entry(key: key, position: next.position, offset: next.offset, value: value)
             )
         }
-        throw cursor.error("<dict> has no end.")
+        throw cursor.error("<dict> is not closed.")
     }
 }

@@ -27,7 +27,7 @@ struct YAMLText {
         guard let first = reader.lines.first else { return ConfigValue(.dictionary([])) }
         let value = try reader.block(first.indent, depth: 0)
         if isWhole, reader.index < reader.lines.count {
-            throw FormatError("This is not understood.", reader.position(reader.lines[reader.index]))
+            throw FormatError("This YAML is not supported.", reader.position(reader.lines[reader.index]))
         }
         return value
     }

@@ -29,7 +29,7 @@ struct FolderTargets {
                 variant.areEntitlementsKnown = true
             }
             let name = folder.split(separator: "/").last.map(String.init) ?? "app"
-            var missing = ["There is no project, so the least version of iOS is not known."]
+            var missing = ["The folder has no project file, so the minimum iOS version is unknown."]
             if chosen == nil { missing.append("No entitlements were found.") }
             result.append(
                 Target(

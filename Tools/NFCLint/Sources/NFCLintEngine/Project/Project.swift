@@ -69,22 +69,22 @@ public struct Project: Sendable {
             return Parsed(problem: "The file can't be read, or is larger than 8 MB.")
         }
         if [[0xFF, 0xFE], [0xFE, 0xFF]].contains(where: bytes.starts) {
-            return Parsed(problem: "The file is UTF-16, which no compiler of Swift reads.")
+            return Parsed(problem: "The file is UTF-16, which Swift compilers can't read.")
         }
         guard filter.matters(bytes) else { return Parsed() }
         let importsCoreNFC = SourceFilter(names: ["import CoreNFC"]).matters(bytes)
         guard bytes.count <= SourceFile.largest else {
             // Large files are usually generated, so ignore those without Core NFC.
             guard importsCoreNFC else { return Parsed() }
-            return Parsed(problem: "The file has more than 512 KB and was left out.")
+            return Parsed(problem: "The file is larger than 512 KB and was ignored.")
         }
         if let problem = SourceShape.problem(bytes) {
             return Parsed(problem: problem, isWhole: importsCoreNFC)
         }
         let file = SourceFile(path: path, bytes: bytes)
-        var problem = file.hasErrors ? "Parts of the file are not Swift, and were left out." : nil
+        var problem = file.hasErrors ? "Parts of the file are not valid Swift, and were ignored." : nil
         if !String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes) {
-            problem = "The file is not UTF-8; other bytes were replaced."
+            problem = "The file is not UTF-8; invalid bytes were replaced."
         }
         return Parsed(facts: FileFacts(file), problem: problem, isWhole: false)
     }

@@ -10,19 +10,19 @@ extension Checklist {
         let formats = unit.place(entitlement: "com.apple.developer.nfc.readersession.formats")
         return [
             Question(
-                title: "Capability: reader sessions are entitled",
+                title: "Capability: the app has the entitlement for reader sessions",
                 rules: ["CFG010"],
                 concerns: hasEntitlements,
                 seen: formats
             ),
             Question(
-                title: "Usage text: the Info.plist says why the app scans",
+                title: "Usage description: the Info.plist says why the app scans",
                 rules: ["CFG001", "CFG002", "CFG003"],
                 concerns: hasInfo,
                 seen: unit.place(info: "NFCReaderUsageDescription")
             ),
             Question(
-                title: "Formats: those that the least iOS version asks for",
+                title: "Formats: the entitlements have those that the minimum iOS version requires",
                 rules: ["CFG011", "CFG012", "CFG013", "CFG014", "CFG016"],
                 concerns: hasEntitlements,
                 seen: formats
@@ -44,31 +44,31 @@ extension Checklist {
                 seen: unit.place { $0.names.contains("readingAvailable") }
             ),
             Question(
-                title: "The delegate is set and lives",
+                title: "The session has a delegate that stays alive",
                 rules: ["SRC002"],
                 concerns: uses,
                 seen: delegate.map { unit.index.functions[$0].place } ?? unit.use
             ),
             Question(
-                title: "The session is nil after it was invalidated",
+                title: "The session is set to nil after it was invalidated",
                 rules: ["SRC003", "SRC008"],
                 concerns: end != nil,
                 seen: end
             ),
             Question(
-                title: "Cancelling is told apart from errors",
+                title: "Cancelling is handled separately from errors",
                 rules: ["SRC004", "SRC029"],
                 concerns: end != nil,
                 seen: end
             ),
             Question(
-                title: "The status is queried before a write",
+                title: "The status is queried before writing",
                 rules: ["SRC005"],
                 concerns: writes != nil,
                 seen: query ?? writes
             ),
             Question(
-                title: "The capacity is compared before a write",
+                title: "The capacity is compared before writing",
                 rules: ["SRC006"],
                 concerns: writes != nil,
                 seen: query ?? writes
@@ -96,14 +96,14 @@ extension Checklist {
                 seen: lists.lazy.compactMap { unit.place(info: $0) }.first ?? unit.use
             ),
             Question(
-                title: "Background: domains and a handler",
+                title: "Background reading: domains and a link handler",
                 rules: ["DOM001", "DOM002", "DOM010", "SRC017", "SRC018", "SRC032"],
                 concerns: variants.contains(where: \.areEntitlementsKnown) && domains != nil,
                 seen: domains
             ),
             // The rule checks only callbacks, so it can't prove that sessions never overlap elsewhere.
             Question(
-                title: "One session at a time",
+                title: "Only one session at a time",
                 rules: ["SRC007"],
                 concerns: unit.usesCoreNFC && unit.sessions.begins.count < 2,
                 seen: unit.use

@@ -9,7 +9,7 @@ public struct Checklist: Sendable {
         /// The app does not meet the requirement.
         case notMet = "not met"
         /// The files are not sufficient to decide.
-        case unknown = "could not be told"
+        case unknown = "could not be determined"
     }
 
     /// A row.

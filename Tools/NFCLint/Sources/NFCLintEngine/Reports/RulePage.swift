@@ -13,7 +13,7 @@ public struct RulePage: Sendable {
         output +=
             "## Overview\n\nSeverity: \(rule.severity.rawValue).\n\n\(rule.why)\n\n**How to fix it.** \(rule.fix)\n\n"
         output += "## What it finds\n\n" + rule.bad.map(example).joined(separator: "Another one:\n\n")
-        output += "## What is fine\n\n" + rule.good.map(example).joined(separator: "Another one:\n\n")
+        output += "## What it allows\n\n" + rule.good.map(example).joined(separator: "Another one:\n\n")
         output +=
             "To silence it, write `// nfclint:disable \(rule.id)` at the line or above it, or list it under `disabled`"
         return output + " in `.nfclint.yml`.\n"

@@ -23,15 +23,17 @@ enum SourceShape {
             switch bytes[index] {
             case 0x3C where index > 0 && isName(bytes[index - 1]):
                 types += 1
-                if types > deepest { return "The file nests types deeper than \(deepest), and was left out." }
+                if types > deepest { return "The file nests types more than \(deepest) levels deep, and was ignored." }
             case 0x3E where index > 0 && bytes[index - 1] != 0x2D: types = max(0, types - 1)
             case 0x28, 0x5B, 0x7B:
                 depth += 1
-                if depth > deepest { return "The file nests brackets deeper than \(deepest), and was left out." }
+                if depth > deepest {
+                    return "The file nests brackets more than \(deepest) levels deep, and was ignored."
+                }
             case 0x29, 0x5D, 0x7D: depth = max(0, depth - 1)
             case 0x0A:
                 if index - lineStart > longestLine {
-                    return "A line has more than \(longestLine) bytes; the file was left out."
+                    return "A line is longer than \(longestLine) bytes; the file was ignored."
                 }
                 // An unclosed `<` is a comparison, unless the line ends with it, as in a type over several lines.
                 if index > 0, bytes[index - 1] != 0x3C { types = 0 }
@@ -40,12 +42,12 @@ enum SourceShape {
                 if bytes[index...].starts(with: "#if".utf8) { conditions += 1 }
                 if bytes[index...].starts(with: "#endif".utf8) { conditions -= 1 }
                 if conditions > deepestCondition {
-                    return "The file nests #if deeper than \(deepestCondition), and was left out."
+                    return "The file nests #if more than \(deepestCondition) levels deep, and was ignored."
                 }
             default: break
             }
         }
         return bytes.count - lineStart > longestLine
-            ? "A line has more than \(longestLine) bytes; the file was left out." : nil
+            ? "A line is longer than \(longestLine) bytes; the file was ignored." : nil
     }
 }

@@ -6,9 +6,9 @@ extension Rule {
     static let appsNotEmpty = Rule(
         id: "AASA007",
         severity: .warning,
-        title: "apps is not empty",
-        why: "Before iOS 13 it had to be an empty array; later it has no effect.",
-        fix: "Write an empty array, or nothing.",
+        title: "The apps array is not empty",
+        why: "Before iOS 13, apps had to be an empty array. Later versions ignore it.",
+        fix: "Leave apps empty, or remove it.",
         bad: [
             .file(
                 "apple-app-site-association",

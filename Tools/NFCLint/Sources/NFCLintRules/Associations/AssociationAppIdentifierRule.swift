@@ -6,9 +6,9 @@ extension Rule {
     static let associationAppIdentifier = Rule(
         id: "AASA005",
         severity: .error,
-        title: "An app identifier is none, or the app is not named",
-        why: "An identifier is the prefix of the team, a full stop and the bundle ID.",
-        fix: "Write the identifier as it stands in the entitlements of the signed app.",
+        title: "An app identifier is invalid, or the app is missing",
+        why: "An app identifier is the team's prefix, a full stop and the bundle ID.",
+        fix: "Copy the identifier from the entitlements of the signed app.",
         bad: [
             .file(
                 "apple-app-site-association",

@@ -6,9 +6,9 @@ extension Rule {
     static let associationEntryApps = Rule(
         id: "AASA004",
         severity: .error,
-        title: "An entry names no app, or names it twice",
-        why: "An entry without appIDs is for no app. Beside appIDs an appID is ignored.",
-        fix: "Name the apps in appIDs.",
+        title: "An entry names no app, or one app twice",
+        why: "An entry without appIDs applies to no app. If appIDs is present, appID is ignored.",
+        fix: "List the apps in appIDs.",
         bad: [
             .file(
                 "apple-app-site-association",

@@ -6,10 +6,10 @@ extension Rule {
     static let associationFileName = Rule(
         id: "AASA017",
         severity: .error,
-        title: "The association file has the wrong name or place",
+        title: "The association file has the wrong name or folder",
         why: """
-            The name is apple-app-site-association, without .json; it is served by https from /.well-known, \
-            without redirects.
+            The file must be named apple-app-site-association, without .json, and be served over HTTPS from \
+            /.well-known, without redirects.
             """,
         fix: "Rename the file.",
         bad: [

@@ -6,10 +6,10 @@ extension Rule {
     static let associationNotAnObject = Rule(
         id: "AASA001",
         severity: .error,
-        title: "The association file is no JSON object",
+        title: "The association file is not a JSON object",
         why: """
-            A device that can not read the file opens no link in the app. Often a page of errors is served in \
-            its place.
+            If a device can't read the file, no link opens the app. Often a server sends an error page instead of the \
+            file.
             """,
         fix: "Serve the JSON itself.",
         bad: [

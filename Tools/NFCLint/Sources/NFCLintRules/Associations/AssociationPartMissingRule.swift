@@ -6,8 +6,8 @@ extension Rule {
     static let associationPartMissing = Rule(
         id: "AASA003",
         severity: .error,
-        title: "A part of the association file is missing or of another type",
-        why: "What can not be read gives no links.",
+        title: "A part of the association file is missing or has the wrong type",
+        why: "Devices ignore the parts that they can't read, so those links don't open the app.",
         fix: "Add applinks with details, an array of objects.",
         bad: [
             .file(

@@ -6,9 +6,9 @@ extension Rule {
     static let associationTooLarge = Rule(
         id: "AASA002",
         severity: .error,
-        title: "The association file has more than 128 KB",
-        why: "Devices do not take a larger file.",
-        fix: "Use wildcards in place of long lists.",
+        title: "The association file is larger than 128 KB",
+        why: "Devices reject larger files.",
+        fix: "Replace long lists with wildcards.",
         bad: [
             Example.file(
                 "apple-app-site-association",

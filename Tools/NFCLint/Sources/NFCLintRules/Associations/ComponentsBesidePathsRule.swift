@@ -6,9 +6,9 @@ extension Rule {
     static let componentsBesidePaths = Rule(
         id: "AASA006",
         severity: .warning,
-        title: "An entry has components and paths",
-        why: "Where components are there, paths are ignored since iOS 13.",
-        fix: "Keep the components.",
+        title: "An entry has both components and paths",
+        why: "Since iOS 13, paths is ignored if components is present.",
+        fix: "Keep only components.",
         bad: [
             .file(
                 "apple-app-site-association",

@@ -6,8 +6,8 @@ extension Rule {
     static let escapeThatNeverMatches = Rule(
         id: "AASA013",
         severity: .warning,
-        title: "Escapes that never match",
-        why: "With percentEncoded true the pattern has to be encoded, with false it must not be.",
+        title: "Percent escapes in a pattern never match",
+        why: "If percentEncoded is true, the pattern must be percent-encoded; if it is false, the pattern must not be.",
         fix: "Encode the pattern, or set percentEncoded to false.",
         bad: [
             .file(

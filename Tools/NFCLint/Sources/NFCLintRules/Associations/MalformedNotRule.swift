@@ -6,8 +6,8 @@ extension Rule {
     static let malformedNot = Rule(
         id: "AASA015",
         severity: .warning,
-        title: "NOT is written wrong",
-        why: "In paths, NOT and one space exclude. In components NOT is a part of the path.",
+        title: "NOT is written incorrectly",
+        why: "In paths, NOT and one space exclude a path. In components, NOT is read as part of the path.",
         fix: "Use \"exclude\": true.",
         bad: [
             .file(

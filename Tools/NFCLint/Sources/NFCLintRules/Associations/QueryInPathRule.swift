@@ -6,9 +6,9 @@ extension Rule {
     static let queryInPath = Rule(
         id: "AASA012",
         severity: .warning,
-        title: "A query, a fragment or a URL stands in the path",
-        why: "The key / is for the path alone, so the rule never matches.",
-        fix: "Use the keys ? and #.",
+        title: "The path contains a query, a fragment or a URL",
+        why: "The key / matches only the path, so this rule never matches.",
+        fix: "Move the query to the key ?, and the fragment to the key #.",
         bad: [
             .file(
                 "apple-app-site-association",

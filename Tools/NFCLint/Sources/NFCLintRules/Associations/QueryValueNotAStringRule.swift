@@ -6,8 +6,8 @@ extension Rule {
     static let queryValueNotAString = Rule(
         id: "AASA008",
         severity: .error,
-        title: "A value of a query is not a string",
-        why: "One such value makes the whole dictionary void, so that the rule matches other links than meant.",
+        title: "A query value is not a string",
+        why: "One such value invalidates the whole query dictionary, so the rule matches links that it should not.",
         fix: "Write each value as a string.",
         bad: [
             .file(

@@ -6,9 +6,9 @@ extension Rule {
     static let tagLinkNotMatched = Rule(
         id: "AASA016",
         severity: .error,
-        title: "The link of a tag does not open the app",
-        why: "No rule of the file is for the link, or one excludes it.",
-        fix: "Add a rule for the link.",
+        title: "The link on a tag does not open the app",
+        why: "No rule of the association file matches the link, or a rule excludes it.",
+        fix: "Add a rule that matches the link.",
         bad: [
             Example.file(
                 "apple-app-site-association",

@@ -6,9 +6,9 @@ extension Rule {
     static let undefinedVariable = Rule(
         id: "AASA009",
         severity: .error,
-        title: "A variable is not defined or not well formed",
-        why: "A pattern with such a variable matches nothing.",
-        fix: "Define it in substitutionVariables.",
+        title: "A variable is undefined or malformed",
+        why: "A pattern with an undefined or malformed variable matches nothing.",
+        fix: "Define the variable in substitutionVariables.",
         bad: [
             .file(
                 "apple-app-site-association",

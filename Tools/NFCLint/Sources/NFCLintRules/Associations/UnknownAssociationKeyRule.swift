@@ -6,9 +6,9 @@ extension Rule {
     static let unknownAssociationKey = Rule(
         id: "AASA014",
         severity: .warning,
-        title: "An unknown key, or one in another case",
-        why: "Keys are compared exactly. Others are ignored.",
-        fix: "Write the key as it is documented.",
+        title: "A key is unknown, or has the wrong case",
+        why: "Keys are case-sensitive. Unknown keys are ignored.",
+        fix: "Write the key exactly as documented.",
         bad: [
             .file(
                 "apple-app-site-association",

@@ -7,8 +7,8 @@ extension Rule {
         id: "AASA011",
         severity: .warning,
         title: "A rule is never reached",
-        why: "The first rule that matches wins. An earlier one takes all that this one would.",
-        fix: "Put the narrower rule first.",
+        why: "The first rule that matches applies. An earlier rule matches every link that this one would match.",
+        fix: "Put the more specific rule first.",
         bad: [
             .file(
                 "apple-app-site-association",

@@ -6,9 +6,9 @@ extension Rule {
     static let variableWithoutEffect = Rule(
         id: "AASA010",
         severity: .warning,
-        title: "A variable has no effect, or hides another",
-        why: "It is not used, has no values, or has the name of one that every file has.",
-        fix: "Take it out, or give it another name.",
+        title: "A variable has no effect, or hides a predefined one",
+        why: "The variable is unused, has no values, or has the name of a predefined variable.",
+        fix: "Remove the variable, or rename it.",
         bad: [
             .file(
                 "apple-app-site-association",

@@ -6,10 +6,10 @@ extension Rule {
     static let aidsInEntitlements = Rule(
         id: "CFG024",
         severity: .error,
-        title: "The list of AIDs stands in the entitlements",
+        title: "The AID list is in the entitlements",
         why: """
-            It belongs into the Info.plist. In the entitlements it makes signing fail: the profile does not \
-            include it.
+            The list belongs in the Info.plist. In the entitlements it makes signing fail, because the provisioning \
+            profile does not include it.
             """,
         fix: "Move the key to the Info.plist.",
         bad: [
@@ -33,7 +33,7 @@ extension Rule {
             unit.forEachEntitlement(Keys.identifiers) { list, _ in
                 findings.add(
                     list.key,
-                    "The list of AIDs stands in the entitlements, so signing fails. It belongs into the Info.plist."
+                    "The AID list is in the entitlements, so signing fails. It belongs in the Info.plist."
                 )
             }
         }

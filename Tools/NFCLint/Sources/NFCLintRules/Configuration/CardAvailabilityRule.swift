@@ -6,12 +6,9 @@ extension Rule {
     static let cardAvailability = Rule(
         id: "CFG042",
         severity: .warning,
-        title: "Card emulation that can not work everywhere",
-        why: """
-            Card emulation exists from iOS 17.4 on. A default contactless app needs the prefixes that it \
-            answers.
-            """,
-        fix: "Raise the least version of iOS or check it in code; give the prefixes.",
+        title: "Card emulation can't work on every supported system",
+        why: "Card emulation requires iOS 17.4. A default contactless app must list the AID prefixes that it answers.",
+        fix: "Raise the minimum iOS version or check it in code, and list the prefixes.",
         bad: [
             Example.minimum("16.0")
                 + Example.entitlements(
@@ -46,13 +43,16 @@ extension Rule {
                 if let minimum = variant.minimum, minimum < Version(17, 4) {
                     findings.add(
                         value.key,
-                        "Card emulation exists from iOS 17.4 on, and the app is for iOS \(minimum) and later."
+                        "Card emulation requires iOS 17.4, but the app supports iOS \(minimum) and later."
                     )
                 }
                 if let defaults = variant.entitlement(Keys.defaultApp),
                     variant.entitlement(Keys.emulationPrefixes) == nil
                 {
-                    findings.add(defaults.key, "The app is a default contactless app without prefixes that it answers.")
+                    findings.add(
+                        defaults.key,
+                        "The app is a default contactless app, but lists no prefixes that it answers."
+                    )
                 }
             }
         }

@@ -6,12 +6,12 @@ extension Rule {
     static let emptyUsageDescription = Rule(
         id: "CFG002",
         severity: .error,
-        title: "The reason for scanning says nothing",
+        title: "The usage description says nothing",
         why: """
-            An empty NFCReaderUsageDescription is a security violation (code 2), and a placeholder is refused by \
-            App Review.
+            An empty NFCReaderUsageDescription is a security violation (code 2), and App Review rejects a \
+            placeholder.
             """,
-        fix: "Write a sentence that says what is scanned and why.",
+        fix: "Write a sentence that says what the app scans and why.",
         bad: [
             Example.plist(
                 """
@@ -61,7 +61,7 @@ extension Rule {
         check: { unit, findings in
             unit.forEachInfo(Keys.usage) { usage, _ in
                 guard let text = usage.value.string else {
-                    findings.add(usage.key, "NFCReaderUsageDescription is \(usage.value.kind), and has to be a string.")
+                    findings.add(usage.key, "NFCReaderUsageDescription is \(usage.value.kind), but must be a string.")
                     return
                 }
                 let words = text.lowercased()

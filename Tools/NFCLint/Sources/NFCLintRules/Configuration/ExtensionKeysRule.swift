@@ -6,9 +6,9 @@ extension Rule {
     static let extensionKeys = Rule(
         id: "CFG032",
         severity: .error,
-        title: "An app extension has keys of Core NFC",
+        title: "An app extension has Core NFC keys",
         why: "Core NFC is not available in app extensions.",
-        fix: "Read tags in the app itself, and take the keys out of the extension.",
+        fix: "Read tags in the app itself, and remove the keys from the extension.",
         bad: [
             Example.minimum("15.0", type: "app-extension")
                 + Example.tagFormat
@@ -31,7 +31,10 @@ extension Rule {
                 }
                 if let usage = variant.info(Keys.usage) {
                     let text =
-                        "The extension \(unit.target.name) says why it scans, but Core NFC is not available in extensions."
+                        """
+                        The extension \(unit.target.name) has a usage description, but Core NFC is not available in \
+                        extensions.
+                        """
                     findings.add(usage.key, text, severity: .warning)
                 }
             }

@@ -6,13 +6,11 @@ extension Rule {
     static let formatAvailability = Rule(
         id: "CFG015",
         severity: .warning,
-        title: "A format needs a later iOS, or a grant of Apple",
-        why: """
-            PACE exists from iOS 16 on. VAS is granted by Apple to an account; without the grant the app can not \
-            be signed.
-            """,
+        title: "A format needs a later iOS version, or Apple's approval",
+        why: "PACE requires iOS 16. Apple approves VAS for each account; without the approval the app can't be signed.",
         fix: """
-            Raise the least version of iOS for PACE, or check it in code. Ask Apple for VAS before you add it.
+            For PACE, raise the minimum iOS version or check it in code. For VAS, request Apple's approval before you \
+            add it.
             """,
         bad: [
             Example.minimum("15.0")
@@ -50,13 +48,13 @@ extension Rule {
                     if value.string == "PACE", let minimum = variant.minimum, minimum < Version(16) {
                         findings.add(
                             formats.place(value),
-                            "PACE exists from iOS 16 on, and the app is for iOS \(minimum) and later."
+                            "PACE requires iOS 16, but the app supports iOS \(minimum) and later."
                         )
                     }
                     if value.string == "VAS" {
                         findings.add(
                             formats.place(value),
-                            "VAS has to be granted by Apple; without the grant the app can't be signed."
+                            "VAS needs Apple's approval; without it the app can't be signed."
                         )
                     }
                 }

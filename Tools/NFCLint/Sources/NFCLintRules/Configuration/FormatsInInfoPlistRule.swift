@@ -6,8 +6,8 @@ extension Rule {
     static let formatsInInfoPlist = Rule(
         id: "CFG016",
         severity: .error,
-        title: "The formats stand in the Info.plist",
-        why: "The formats are an entitlement. In the Info.plist they have no effect.",
+        title: "The formats are in the Info.plist",
+        why: "The formats are an entitlement; in the Info.plist they have no effect.",
         fix: "Move the key to the entitlements.",
         bad: [
             Example.plist(
@@ -29,7 +29,7 @@ extension Rule {
             unit.forEachInfo(Keys.formats) { formats, _ in
                 findings.add(
                     formats.key,
-                    "The formats stand in the Info.plist, where they have no effect. They are an entitlement."
+                    "The formats are in the Info.plist, where they have no effect. They are an entitlement."
                 )
             }
         }

@@ -6,12 +6,12 @@ extension Rule {
     static let invalidAID = Rule(
         id: "CFG020",
         severity: .error,
-        title: "An AID of the list is none",
+        title: "An AID in the list is invalid",
         why: """
-            An AID is 5 to 16 bytes in hex (ISO 7816-4). Another entry never selects an application, so its tags \
-            are not found.
+            An AID is 5 to 16 bytes in hex (ISO 7816-4). An invalid AID never selects an application, so its tags are \
+            not found.
             """,
-        fix: "Write each AID as 10 to 32 hex digits, without blanks.",
+        fix: "Write each AID as 10 to 32 hex digits, without spaces.",
         bad: [
             Example.plist(
                 """
@@ -48,12 +48,12 @@ extension Rule {
         check: { unit, findings in
             unit.forEachInfo(Keys.identifiers) { list, _ in
                 guard let values = list.value.array else {
-                    findings.add(list.key, "The list of AIDs is \(list.value.kind), and has to be an array of strings.")
+                    findings.add(list.key, "The AID list is \(list.value.kind), but must be an array of strings.")
                     return
                 }
                 for value in values {
                     guard let text = value.string else {
-                        findings.add(list.place(value), "An AID is \(value.kind), and has to be a string.")
+                        findings.add(list.place(value), "An AID is \(value.kind), but must be a string.")
                         continue
                     }
                     guard !text.contains("$") else { continue }
@@ -61,7 +61,7 @@ extension Rule {
                         guard !(5...16).contains(bytes.count) else { continue }
                         findings.add(
                             list.place(value),
-                            "The AID \"\(text)\" has \(bytes.count) bytes; an AID has 5 to 16."
+                            "The AID \"\(text)\" has \(bytes.count) bytes, but an AID has 5 to 16."
                         )
                     } else {
                         findings.add(list.place(value), "The AID \"\(text)\" is not pairs of hex digits.")

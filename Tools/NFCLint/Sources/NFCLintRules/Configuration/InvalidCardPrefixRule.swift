@@ -6,9 +6,9 @@ extension Rule {
     static let invalidCardPrefix = Rule(
         id: "CFG041",
         severity: .error,
-        title: "A prefix of card emulation is none",
-        why: "An entry is a full AID, a RID of 5 bytes, or a beginning at least that long, in hex.",
-        fix: "Write each entry as 10 to 32 hex digits.",
+        title: "A card emulation prefix is invalid",
+        why: "A prefix is a full AID, or the first bytes of one: at least its RID of 5 bytes, in hex.",
+        fix: "Write each prefix as 10 to 32 hex digits.",
         bad: [
             Example.entitlements(
                 """

@@ -6,8 +6,8 @@ extension Rule {
     static let invalidSystemCode = Rule(
         id: "CFG026",
         severity: .error,
-        title: "A FeliCa system code is none",
-        why: "A system code is 4 hex digits. Another entry never finds a card.",
+        title: "A FeliCa system code is invalid",
+        why: "A system code is 4 hex digits. An invalid code never finds a card.",
         fix: "Write each code as 4 hex digits, such as 88B4.",
         bad: [
             Example.plist(
@@ -45,7 +45,7 @@ extension Rule {
                 guard let values = list.value.array else {
                     findings.add(
                         list.key,
-                        "The system codes are \(list.value.kind), and have to be an array of strings."
+                        "The system code list is \(list.value.kind), but must be an array of strings."
                     )
                     return
                 }

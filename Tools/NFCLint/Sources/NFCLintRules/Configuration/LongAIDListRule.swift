@@ -6,9 +6,9 @@ extension Rule {
     static let longAIDList = Rule(
         id: "CFG034",
         severity: .info,
-        title: "The list of AIDs is long",
-        why: "iOS selects each AID in turn until one answers, so a long list makes detection slow.",
-        fix: "Keep the AIDs that the app really uses, the most usual first.",
+        title: "The AID list is long",
+        why: "iOS selects the AIDs one after the other until a tag accepts one, so a long list slows detection.",
+        fix: "Keep only the AIDs that the app uses, and put the most common first.",
         bad: [
             Example.plist(
                 """
@@ -30,7 +30,7 @@ extension Rule {
                 guard count > 40 else { return }
                 findings.add(
                     list.key,
-                    "The list has \(count) AIDs, and each costs a selection for a card that has another."
+                    "The list has \(count) AIDs. On a tag that has none of them, iOS tries them all."
                 )
             }
         }

@@ -6,10 +6,10 @@ extension Rule {
     static let misplacedSystemCodes = Rule(
         id: "CFG028",
         severity: .error,
-        title: "The FeliCa system codes stand in the entitlements, or twice",
+        title: "The FeliCa system codes are in the entitlements, or repeated",
         why: """
-            They belong into the Info.plist; in the entitlements they make signing fail. iOS drops what is there \
-            twice.
+            The codes belong in the Info.plist; in the entitlements they make signing fail. iOS ignores repeated \
+            codes.
             """,
         fix: "Keep the list in the Info.plist, each code once.",
         bad: [
@@ -46,7 +46,7 @@ extension Rule {
             unit.forEachEntitlement(Keys.systemCodes) { list, _ in
                 findings.add(
                     list.key,
-                    "The system codes stand in the entitlements, so signing fails. They belong into the Info.plist."
+                    "The system codes are in the entitlements, so signing fails. They belong in the Info.plist."
                 )
             }
             unit.forEachInfo(Keys.systemCodes) { list, _ in

@@ -6,12 +6,12 @@ extension Rule {
     static let missingCardEntitlement = Rule(
         id: "CFG040",
         severity: .error,
-        title: "Keys of card emulation without its entitlement",
+        title: "Card emulation keys are present without their entitlement",
         why: """
-            com.apple.developer.nfc.hce.* count only beside com.apple.developer.nfc.hce. Without it CardSession \
-            ends the app.
+            The com.apple.developer.nfc.hce.* keys need com.apple.developer.nfc.hce. Without it, CardSession \
+            terminates the app.
             """,
-        fix: "Add com.apple.developer.nfc.hce, which Apple grants, with the value true.",
+        fix: "Request com.apple.developer.nfc.hce from Apple, and set it to true.",
         bad: [
             Example.entitlements(
                 """

@@ -6,9 +6,9 @@ extension Rule {
     static let missingNDEFFormat = Rule(
         id: "CFG013",
         severity: .warning,
-        title: "The formats lack NDEF for iOS before 13",
-        why: "Before iOS 13 there are sessions for NDEF messages alone, and they need NDEF in the formats.",
-        fix: "Add NDEF beside TAG, or raise the least version of iOS to 13.",
+        title: "The formats lack NDEF for iOS versions before 13",
+        why: "Before iOS 13, apps can use only NDEF sessions, and those need NDEF in the formats.",
+        fix: "Add NDEF next to TAG, or raise the minimum iOS version to 13.",
         bad: [
             Example.minimum("12.0")
                 + Example.tagFormat
@@ -36,7 +36,7 @@ extension Rule {
                 else { return }
                 findings.add(
                     formats.key,
-                    "The app is for iOS \(minimum) and later, and the formats lack NDEF, which iOS before 13 needs."
+                    "The app supports iOS \(minimum) and later, but the formats lack NDEF, which iOS before 13 needs."
                 )
             }
         }

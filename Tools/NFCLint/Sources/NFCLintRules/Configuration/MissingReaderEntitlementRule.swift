@@ -8,11 +8,11 @@ extension Rule {
         severity: .error,
         title: "The entitlement for reader sessions is missing",
         why: """
-            Without com.apple.developer.nfc.readersession.formats a session ends at once with code 2, "Missing \
+            Without com.apple.developer.nfc.readersession.formats, a session ends at once with code 2, "Missing \
             required entitlement".
             """,
         fix: """
-            Add the capability Near Field Communication Tag Reading, which puts the formats, with TAG, into the \
+            Add the capability Near Field Communication Tag Reading. It adds the formats, including TAG, to the \
             entitlements.
             """,
         bad: [
@@ -50,10 +50,10 @@ extension Rule {
                 if unit.ownUse != nil, variant.areEntitlementsKnown, !unit.sessions.isOnlyPayment {
                     findings.add(place, text, edits: edits)
                 } else if unit.usesCoreNFC, variant.areEntitlementsKnown {
-                    let reason = "Not proven: none of the app's own sources makes a session."
+                    let reason = "Unconfirmed: none of the app's own sources creates a session."
                     findings.add(place, "\(text) \(reason)", severity: .warning, isProven: false, edits: edits)
                 } else if unit.ownUse != nil, unit.target.variants.allSatisfy({ $0.entitlements == nil }) {
-                    let reason = "Not proven: no entitlements were found in the folder."
+                    let reason = "Unconfirmed: the folder has no entitlements file."
                     findings.add(place, "\(text) \(reason)", severity: .warning, isProven: false)
                 }
             }

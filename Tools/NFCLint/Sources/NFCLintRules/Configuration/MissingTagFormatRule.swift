@@ -8,8 +8,8 @@ extension Rule {
         severity: .error,
         title: "The formats lack TAG",
         why: """
-            The App Store refuses an app for iOS 13 or later whose formats lack TAG, and sessions for tags end \
-            with code 2 or 202.
+            The App Store rejects an app for iOS 13 or later whose formats lack TAG, and its tag sessions end with \
+            code 2 or 202.
             """,
         fix: "Add TAG to the formats.",
         bad: [
@@ -37,10 +37,10 @@ extension Rule {
                 else { return }
                 guard !values.contains(where: { $0.uppercased() == "TAG" }) else { return }
                 let isProven = variant.minimum != nil && values.contains("NDEF")
-                let text = "The formats lack TAG, which the App Store asks for from iOS 13 on."
+                let text = "The formats lack TAG, which the App Store requires from iOS 13 on."
                 findings.add(
                     formats.key,
-                    isProven ? text : text + " Not proven.",
+                    isProven ? text : text + " Unconfirmed.",
                     severity: isProven ? .error : .warning,
                     isProven: isProven
                 )

@@ -6,14 +6,12 @@ extension Rule {
     static let missingUsageDescription = Rule(
         id: "CFG001",
         severity: .error,
-        title: "The Info.plist does not say why the app scans",
+        title: "The usage description is missing from the Info.plist",
         why: """
-            Without NFCReaderUsageDescription iOS ends the app at the moment a session starts. There is no Swift \
-            error to catch.
+            Without NFCReaderUsageDescription, iOS terminates the app when a session starts. No Swift error is \
+            thrown.
             """,
-        fix: """
-            Add NFCReaderUsageDescription to the Info.plist, with a sentence that says what is scanned and why.
-            """,
+        fix: "Add NFCReaderUsageDescription to the Info.plist, with a sentence that says what the app scans and why.",
         bad: [
             Example.plist(
                 """
@@ -39,7 +37,10 @@ extension Rule {
             for variant in unit.appVariants where variant.isInfoKnown && variant.info(Keys.usage) == nil {
                 let name = unit.target.name
                 let text =
-                    "The Info.plist of \(name) has no NFCReaderUsageDescription, so iOS ends the app when a session starts."
+                    """
+                    The Info.plist of \(name) has no NFCReaderUsageDescription, so iOS terminates the app when a \
+                    session starts.
+                    """
                 let place = variant.info.map { Place($0.path, $0.root.position) } ?? unit.target.place
                 let words =
                     "\t<key>\(Keys.usage)</key>\n\t<string>\(name) scans items that you hold near your iPhone.</string>\n"
@@ -47,7 +48,7 @@ extension Rule {
                 if unit.ownUse != nil {
                     findings.add(place, text, edits: edits)
                 } else if unit.usesCoreNFC || variant.formats != nil {
-                    let reason = "Not proven: none of the app's own sources makes a session."
+                    let reason = "Unconfirmed: none of the app's own sources creates a session."
                     findings.add(place, "\(text) \(reason)", severity: .warning, isProven: false, edits: edits)
                 }
             }

@@ -6,9 +6,9 @@ extension Rule {
     static let misspelledKey = Rule(
         id: "CFG030",
         severity: .error,
-        title: "A key has blanks around it, or another case",
-        why: "Keys are compared exactly, so iOS does not find this one.",
-        fix: "Write the key exactly as it is documented.",
+        title: "A key has spaces around it, or the wrong case",
+        why: "Keys are case-sensitive, so iOS does not find this one.",
+        fix: "Write the key exactly as documented.",
         bad: [
             Example.plist(
                 """
@@ -40,7 +40,7 @@ extension Rule {
                             continue
                         }
                         let what =
-                            key == entry.key.trimmingBlanks ? "has blanks around it" : "is written in another case"
+                            key == entry.key.trimmingBlanks ? "has spaces around it" : "has the wrong case"
                         findings.add(
                             file.place(entry.position),
                             "The key \"\(entry.key)\" \(what), so iOS does not find \(key).",

@@ -6,12 +6,12 @@ extension Rule {
     static let ndefAID = Rule(
         id: "CFG025",
         severity: .info,
-        title: "The AID of NDEF is in the list",
+        title: "The AID list contains the NDEF application",
         why: """
-            With D2760000850101 in the list, Type 4 tags such as DESFire arrive as iso7816 and not as miFare, \
+            If the list contains D2760000850101, Type 4 tags such as DESFire arrive as iso7816 instead of miFare, \
             with the application selected.
             """,
-        fix: "Leave it in only when the code answers .iso7816 for such tags.",
+        fix: "Keep it only if the code handles .iso7816 for these tags.",
         bad: [
             Example.plist(
                 """
@@ -34,7 +34,7 @@ extension Rule {
                 }
                 findings.add(
                     list.place(value),
-                    "D2760000850101 is listed, so Type 4 tags arrive as iso7816 and not as miFare."
+                    "The list contains D2760000850101, so Type 4 tags arrive as iso7816 instead of miFare."
                 )
             }
         }

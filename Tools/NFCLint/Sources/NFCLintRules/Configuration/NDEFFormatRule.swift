@@ -6,12 +6,12 @@ extension Rule {
     static let ndefFormat = Rule(
         id: "CFG011",
         severity: .error,
-        title: "The formats hold NDEF",
+        title: "The formats contain NDEF",
         why: """
-            The App Store refuses an app for iOS 13 or later whose formats hold NDEF: error 90778, "NDEF is \
-            disallowed". Sessions for NDEF messages need TAG alone.
+            The App Store rejects apps for iOS 13 or later whose formats contain NDEF, with error 90778, "NDEF is \
+            disallowed". NDEF sessions need only TAG.
             """,
-        fix: "Take NDEF out of the formats, and leave TAG.",
+        fix: "Remove NDEF from the formats, and keep TAG.",
         bad: [
             Example.minimum("15.0")
                 + Example.entitlements(
@@ -46,14 +46,16 @@ extension Rule {
                     hasTag
                     ? unit.removing(value, in: formats.path)
                     : unit.replacing(value, with: "<string>TAG</string>", in: formats.path)
+                let text = "The formats contain NDEF, which the App Store rejects in apps for iOS 13 and later (90778)."
                 if let minimum = variant.minimum {
                     guard minimum >= Version(13) else { return }
-                    let text =
-                        "The formats hold NDEF, and the app is for iOS \(minimum) and later: the App Store refuses it (90778)."
-                    findings.add(formats.place(value), text, edits: edits)
+                    findings.add(
+                        formats.place(value),
+                        "\(text) This app supports iOS \(minimum) and later.",
+                        edits: edits
+                    )
                 } else if unit.usesTags {
-                    let text = "The formats hold NDEF, which the App Store refuses for iOS 13 and later (90778)."
-                    let reason = "Not proven: the least version of iOS was not found."
+                    let reason = "Unconfirmed: the minimum iOS version was not found."
                     findings.add(
                         formats.place(value),
                         "\(text) \(reason)",

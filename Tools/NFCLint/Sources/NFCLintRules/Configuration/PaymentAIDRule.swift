@@ -6,12 +6,12 @@ extension Rule {
     static let paymentAID = Rule(
         id: "CFG022",
         severity: .warning,
-        title: "The list of AIDs has payment applications",
+        title: "The AID list contains payment applications",
         why: """
-            Reader sessions answer the selection of payment applications with code 2. Only \
-            NFCPaymentTagReaderSession may select them.
+            If a reader session selects a payment application, iOS answers with code 2. Only \
+            NFCPaymentTagReaderSession may select one.
             """,
-        fix: "Leave payment AIDs out, or use NFCPaymentTagReaderSession with its entitlement.",
+        fix: "Remove payment AIDs, or use NFCPaymentTagReaderSession with its entitlement.",
         bad: [
             Example.plist(
                 """
@@ -42,7 +42,7 @@ extension Rule {
                 let names = providers.joined(separator: ", ")
                 findings.add(
                     list.place(first),
-                    "The list has payment applications (\(names)), which a reader session may not select."
+                    "The list contains payment applications (\(names)), which a reader session may not select."
                 )
             }
         }

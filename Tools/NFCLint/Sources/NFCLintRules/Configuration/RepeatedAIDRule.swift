@@ -6,10 +6,10 @@ extension Rule {
     static let repeatedAID = Rule(
         id: "CFG021",
         severity: .warning,
-        title: "An AID stands in the list twice, or in lower case",
+        title: "An AID is repeated, or in lower case",
         why: """
-            iOS drops what is there twice. AIDs are written in capitals everywhere else, and comparisons with \
-            them in code fail otherwise.
+            iOS ignores repeated AIDs. It reports AIDs in capitals, so comparing them with lower-case text in code \
+            fails.
             """,
         fix: "Write each AID once, in capitals.",
         bad: [

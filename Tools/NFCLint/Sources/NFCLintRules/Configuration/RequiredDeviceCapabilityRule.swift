@@ -6,12 +6,12 @@ extension Rule {
     static let requiredDeviceCapability = Rule(
         id: "CFG031",
         severity: .info,
-        title: "The app asks for devices with NFC",
+        title: "The app requires devices with NFC",
         why: """
-            UIRequiredDeviceCapabilities keeps the app from all other devices, and adding it to an app that is \
-            on sale is refused (ITMS-90109).
+            UIRequiredDeviceCapabilities excludes all other devices. The App Store rejects adding nfc to it once the \
+            app is on sale (ITMS-90109).
             """,
-        fix: "Take nfc out, and check readingAvailable in code.",
+        fix: "Remove nfc, and check readingAvailable in code.",
         bad: [
             Example.plist(
                 """
@@ -39,14 +39,20 @@ extension Rule {
                 if let value = list.value.array?.first(where: { $0.string == "nfc" }) {
                     findings.add(
                         list.place(value),
-                        "The app is for devices with NFC alone. Adding this to an app on sale is refused."
+                        """
+                        The app can only be installed on devices with NFC. The App Store rejects adding this once the \
+                        app is on sale.
+                        """
                     )
                 } else if list.value["nfc"]?.boolean == true
                     || list.value.string?.split(separator: " ").contains("nfc") == true
                 {
                     findings.add(
                         list.key,
-                        "The app is for devices with NFC alone. Adding this to an app on sale is refused."
+                        """
+                        The app can only be installed on devices with NFC. The App Store rejects adding this once the \
+                        app is on sale.
+                        """
                     )
                 }
             }

@@ -6,10 +6,10 @@ extension Rule {
     static let shadowedAID = Rule(
         id: "CFG023",
         severity: .warning,
-        title: "A longer AID stands behind its own beginning",
+        title: "A longer AID follows its own prefix",
         why: """
-            iOS selects in the order of the list. A card that has the longer application often answers to its \
-            beginning too, so the longer one is never selected.
+            iOS selects AIDs in list order. A card that has the longer application often accepts its prefix too, so \
+            iOS never selects the longer one.
             """,
         fix: "Put the longer AID before the shorter one.",
         bad: [
@@ -52,7 +52,10 @@ extension Rule {
                 guard let first = hidden.first else { return }
                 let more = hidden.count == 1 ? "" : " So do \(hidden.count - 1) more."
                 let text =
-                    "The AID \(first.value.string ?? "") stands behind its beginning \(first.by), which answers first.\(more)"
+                    """
+                    The AID \(first.value.string ?? "") follows its own prefix \(first.by), which is selected \
+                    first.\(more)
+                    """
                 findings.add(list.place(first.value), text)
             }
         }

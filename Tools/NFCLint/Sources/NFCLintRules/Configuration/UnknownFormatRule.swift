@@ -6,11 +6,8 @@ extension Rule {
     static let unknownFormat = Rule(
         id: "CFG014",
         severity: .error,
-        title: "The formats have a value that is none",
-        why: """
-            Values are compared exactly. One in another case, unknown, or of another type has no effect or is \
-            refused.
-            """,
+        title: "The formats contain an invalid value",
+        why: "Formats are case-sensitive strings. An invalid value has no effect, or is rejected.",
         fix: "Use an array of strings: TAG, PACE or VAS, each once.",
         bad: [
             Example.entitlements(
@@ -74,7 +71,7 @@ extension Rule {
                     if formats.value.string?.contains("$") == true { return }
                     findings.add(
                         formats.key,
-                        "The formats are \(formats.value.kind), and have to be an array of strings."
+                        "The formats are \(formats.value.kind), but must be an array of strings."
                     )
                     return
                 }
@@ -84,7 +81,7 @@ extension Rule {
                 var seen: Set<String> = []
                 for value in values {
                     guard let text = value.string else {
-                        findings.add(formats.place(value), "A format is \(value.kind), and has to be a string.")
+                        findings.add(formats.place(value), "A format is \(value.kind), but must be a string.")
                         continue
                     }
                     guard !text.contains("$") else { continue }
@@ -92,9 +89,9 @@ extension Rule {
                         let meant = text.trimmingBlanks.uppercased()
                         let isMeant = ["TAG", "NDEF", "PACE", "VAS"].contains(meant)
                         let hint = isMeant ? " Is \(meant) meant?" : ""
-                        findings.add(formats.place(value), "The format \"\(text)\" is not known.\(hint)")
+                        findings.add(formats.place(value), "The format \"\(text)\" is unknown.\(hint)")
                     } else if !seen.insert(text).inserted {
-                        findings.add(formats.place(value), "The format \(text) is there twice.")
+                        findings.add(formats.place(value), "The format \(text) is listed twice.")
                     }
                 }
             }

@@ -6,9 +6,9 @@ extension Rule {
     static let unusedEntitlements = Rule(
         id: "CFG033",
         severity: .warning,
-        title: "Entitlements that no target names",
-        why: "The file has keys of Core NFC, but no target is signed with it, so they have no effect.",
-        fix: "Set CODE_SIGN_ENTITLEMENTS of the target to the file.",
+        title: "No target uses an entitlements file",
+        why: "The file has Core NFC keys, but no target is signed with it, so they have no effect.",
+        fix: "Set the target's CODE_SIGN_ENTITLEMENTS to this file.",
         bad: [
             Example.file(
                 "project.yml",
@@ -38,7 +38,7 @@ extension Rule {
                 guard folders.contains(topFolder(file.path)) else { continue }
                 findings.add(
                     Place(file.path),
-                    "No target is signed with \(file.path), so its keys of Core NFC have no effect."
+                    "No target is signed with \(file.path), so its Core NFC keys have no effect."
                 )
             }
         }

@@ -6,9 +6,9 @@ extension Rule {
     static let vagueUsageDescription = Rule(
         id: "CFG003",
         severity: .warning,
-        title: "The reason for scanning is too thin",
-        why: "One or two words do not say why the app scans, and App Review asks for a reason.",
-        fix: "Write a sentence that says what is scanned and why.",
+        title: "The usage description is too short",
+        why: "One or two words do not say why the app scans, and App Review requires a reason.",
+        fix: "Write a sentence that says what the app scans and why.",
         bad: [
             Example.plist(
                 """
@@ -44,7 +44,7 @@ extension Rule {
                 guard sheet.hasWords, (1...2).contains(count) else { return }
                 findings.add(
                     usage.key,
-                    "NFCReaderUsageDescription has \(count == 1 ? "one word" : "two words") only: \"\(text)\"."
+                    "NFCReaderUsageDescription has only \(count == 1 ? "one word" : "two words"): \"\(text)\"."
                 )
             }
         }

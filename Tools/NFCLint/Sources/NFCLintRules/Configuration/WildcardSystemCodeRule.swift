@@ -7,8 +7,8 @@ extension Rule {
         id: "CFG027",
         severity: .error,
         title: "A FeliCa system code has a wildcard",
-        why: "FF in either byte stands for any code, which iOS does not allow in the list.",
-        fix: "Name each system code on its own.",
+        why: "FF in either byte stands for any value, which iOS does not allow in the list.",
+        fix: "List each system code separately.",
         bad: [
             Example.plist(
                 """

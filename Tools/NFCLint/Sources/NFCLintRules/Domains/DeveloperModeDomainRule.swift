@@ -7,8 +7,8 @@ extension Rule {
         id: "DOM007",
         severity: .warning,
         title: "An associated domain is in developer mode",
-        why: "Devices of users do not follow ?mode=developer.",
-        fix: "Take it out of what users get.",
+        why: "Users' devices ignore entries with ?mode=developer.",
+        fix: "Remove ?mode=developer from release builds.",
         bad: [
             Example.usage
                 + Example.entitlements(

@@ -6,9 +6,9 @@ extension Rule {
     static let domainWithMore = Rule(
         id: "DOM004",
         severity: .error,
-        title: "An associated domain has more than a domain",
-        why: "A scheme, a path, a port, a blank or a user makes the entry void.",
-        fix: "Write the domain alone.",
+        title: "An associated domain contains more than a domain",
+        why: "A scheme, path, port, space or user name makes the entry invalid.",
+        fix: "Write only the domain.",
         bad: [
             Example.usage
                 + Example.entitlements(

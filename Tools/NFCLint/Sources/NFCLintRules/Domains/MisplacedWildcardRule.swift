@@ -6,9 +6,9 @@ extension Rule {
     static let misplacedWildcard = Rule(
         id: "DOM005",
         severity: .error,
-        title: "A wildcard is where it can not be",
-        why: "A wildcard is \"*.\" at the beginning, and appclips can have none.",
-        fix: "Write *. before the domain, or name the domain.",
+        title: "A wildcard is in the wrong place",
+        why: "A wildcard must be \"*.\" at the beginning; appclips entries can't have one.",
+        fix: "Write *. before the domain, or write the full domain.",
         bad: [
             Example.usage
                 + Example.entitlements(

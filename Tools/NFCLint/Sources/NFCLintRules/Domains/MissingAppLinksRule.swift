@@ -6,8 +6,8 @@ extension Rule {
     static let missingAppLinks = Rule(
         id: "DOM002",
         severity: .error,
-        title: "No associated domain is of the service applinks",
-        why: "Other services do not open an app with a link.",
+        title: "No associated domain has the service applinks",
+        why: "With other services, a link does not open the app.",
         fix: "Add an entry applinks: with the domain of the link.",
         bad: [
             Example.usage

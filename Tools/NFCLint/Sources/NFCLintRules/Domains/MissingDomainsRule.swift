@@ -8,8 +8,8 @@ extension Rule {
         severity: .error,
         title: "The app has no associated domains",
         why: """
-            A tag that is read in the background opens an app by a universal link alone, for which the app names \
-            the domain.
+            In background reading, a tag opens an app only by a universal link, and the app must list the link's \
+            domain.
             """,
         fix: "Add com.apple.developer.associated-domains with applinks: and the domain of the link.",
         bad: [

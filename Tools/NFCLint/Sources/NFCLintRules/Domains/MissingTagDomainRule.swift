@@ -6,8 +6,8 @@ extension Rule {
     static let missingTagDomain = Rule(
         id: "DOM010",
         severity: .error,
-        title: "No associated domain is for the link of a tag",
-        why: "The host of the link has to be that of an entry.",
+        title: "No associated domain matches the link on a tag",
+        why: "An entry must have the host of the link.",
         fix: "Add applinks: with the host of the link.",
         bad: [
             Example.file("scan.ndef", "d1011055046578616d706c652e636f6d2f6e6663")

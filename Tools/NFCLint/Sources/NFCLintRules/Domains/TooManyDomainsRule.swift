@@ -6,9 +6,9 @@ extension Rule {
     static let tooManyDomains = Rule(
         id: "DOM009",
         severity: .warning,
-        title: "There are too many associated domains, or one twice",
-        why: "20 to 30 entries are what systems read. A doubled entry has no effect.",
-        fix: "Keep each entry once.",
+        title: "There are too many associated domains, or repeated ones",
+        why: "Systems read only the first 20 to 30 entries. A repeated entry has no effect.",
+        fix: "Remove repeated and unused entries.",
         bad: [
             Example.usage
                 + Example.entitlements(

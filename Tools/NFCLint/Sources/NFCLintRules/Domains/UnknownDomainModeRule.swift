@@ -7,8 +7,8 @@ extension Rule {
         id: "DOM008",
         severity: .error,
         title: "An associated domain has an unknown mode",
-        why: "The modes are developer, managed and developer+managed. Another one makes the entry void.",
-        fix: "Correct the mode, or take it out.",
+        why: "The modes are developer, managed and developer+managed. Any other mode makes the entry invalid.",
+        fix: "Correct the mode, or remove it.",
         bad: [
             Example.usage
                 + Example.entitlements(

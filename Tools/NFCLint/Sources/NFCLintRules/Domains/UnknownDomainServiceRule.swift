@@ -7,7 +7,7 @@ extension Rule {
         id: "DOM003",
         severity: .error,
         title: "An associated domain has no service, or an unknown one",
-        why: "An entry is a service, a colon and a domain. Another one has no effect.",
+        why: "An entry is a service, a colon and a domain. Entries with another service have no effect.",
         fix: "Write applinks: before the domain.",
         bad: [
             Example.usage

@@ -6,9 +6,9 @@ extension Rule {
     static let wildcardWithoutDomain = Rule(
         id: "DOM006",
         severity: .info,
-        title: "A wildcard is not for the domain itself",
-        why: "applinks:*.example.org is for subdomains. A link to example.org does not open the app.",
-        fix: "Add an entry for the domain itself where it is meant.",
+        title: "A wildcard does not include the domain itself",
+        why: "applinks:*.example.org matches only subdomains. A link to example.org does not open the app.",
+        fix: "If links to the domain itself should open the app, add an entry for it.",
         bad: [
             Example.usage
                 + Example.entitlements(

@@ -6,9 +6,9 @@ extension Rule {
     static let unreadableFile = Rule(
         id: "LNT001",
         severity: .warning,
-        title: "A file can not be read",
-        why: "What is in it was not checked: it is broken, not UTF-8, or larger than anybody writes.",
-        fix: "Repair the file, or leave it out with exclude in .nfclint.yml.",
+        title: "A file can't be read",
+        why: "The contents were not checked, because the file is broken, not UTF-8, or too large.",
+        fix: "Repair the file, or add it to exclude in .nfclint.yml.",
         bad: [
             .file("Info.plist", "<plist><dict><key>CFBundleName</key>"),
             .swift(

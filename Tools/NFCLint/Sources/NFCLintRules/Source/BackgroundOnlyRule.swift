@@ -6,12 +6,12 @@ extension Rule {
     static let backgroundOnly = Rule(
         id: "SRC019",
         severity: .warning,
-        title: "Tags are read in the background alone",
+        title: "The app reads tags only in the background",
         why: """
-            Background reading needs an iPhone XS or later, and is off while the camera or Wallet is in use. \
-            People with other phones have no way to scan.
+            Background reading needs an iPhone XS or later, and is off while the camera or Wallet is in use. On older \
+            phones, people have no way to scan.
             """,
-        fix: "Offer a reader session in the app too.",
+        fix: "Offer a reader session in the app as well.",
         bad: [
             .swift(
                 """
@@ -41,7 +41,10 @@ extension Rule {
             guard unit.isApp || unit.target.kind == .library, unit.sessions.creations.isEmpty else { return }
             guard let (number, _) = unit.ownFunctions.first(where: { $0.function.names.contains("ndefMessagePayload") })
             else { return }
-            findings.add(unit.place(number), "Tags are read in the background, and no session reads them in the app.")
+            findings.add(
+                unit.place(number),
+                "The app reads tags in the background, but has no session to read them while it is open."
+            )
         }
     )
 }

@@ -9,12 +9,12 @@ extension Rule {
         severity: .warning,
         title: "Cancelling is shown as an error",
         why: """
-            didInvalidateWithError comes at each end of a session, also when the person cancels (200) and after \
-            the first message (204). These are no errors to show.
+            Every session ends with didInvalidateWithError, also when the user cancels (200) and after the first \
+            message (204). These are not errors to show.
             """,
         fix: """
-            Return early for readerSessionInvalidationErrorUserCanceled, and for \
-            readerSessionInvalidationErrorFirstNDEFTagRead where the session ends after the first message.
+            Return early for readerSessionInvalidationErrorUserCanceled. If the session ends after the first message, \
+            return early for readerSessionInvalidationErrorFirstNDEFTagRead too.
             """,
         bad: [
             .swift(
@@ -151,7 +151,7 @@ extension Rule {
         check: { unit, findings in
             for file in unit.objective {
                 for statement in file.invalidations.compactMap(file.shownError) {
-                    findings.add(statement.place, "An error is shown also when the person cancels.")
+                    findings.add(statement.place, "An error is shown even if the user cancels.")
                 }
             }
             for delegate in unit.ownDelegates {
@@ -171,13 +171,13 @@ extension Rule {
                         let edits = own.map { fix($0, function, unit) } ?? []
                         findings.add(
                             unit.place(shown, number),
-                            "An error is shown also when the person cancels.",
+                            "An error is shown even if the user cancels.",
                             edits: edits
                         )
                     } else if endsAfterFirst, !delegate.messages.isEmpty, function.name == "readerSession", !checks204 {
                         findings.add(
                             unit.place(shown, number),
-                            "An error is shown also after the first message, which ends the session (204)."
+                            "An error is shown even after the first message, which ends the session (204)."
                         )
                     }
                 }

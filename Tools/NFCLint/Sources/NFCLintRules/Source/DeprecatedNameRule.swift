@@ -7,10 +7,8 @@ extension Rule {
     static let deprecatedName = Rule(
         id: "SRC022",
         severity: .info,
-        title: "An old name is used",
-        why: """
-            The name has a new spelling; the old one is deprecated, and wellKnowTypeTextPayload fails on iOS 13.
-            """,
+        title: "A deprecated name is used",
+        why: "The name has a new spelling, and the old one is deprecated. wellKnowTypeTextPayload fails on iOS 13.",
         fix: "Use the new name.",
         bad: [
             .swift("func text(_ record: NFCNDEFPayload) -> String? { record.wellKnowTypeTextPayload().0 }")
@@ -25,7 +23,7 @@ extension Rule {
                     let edit = Edit(path: function.file.path, range: unit.range(node.baseName), replacement: new)
                     findings.add(
                         unit.place(node, number),
-                        "\(node.baseName.text) is an old name of \(new).",
+                        "\(node.baseName.text) is the deprecated name of \(new).",
                         edits: [edit]
                     )
                 }

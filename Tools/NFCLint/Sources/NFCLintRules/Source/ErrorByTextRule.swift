@@ -7,8 +7,8 @@ extension Rule {
     static let errorByText = Rule(
         id: "SRC029",
         severity: .warning,
-        title: "An error is recognised by its sentence",
-        why: "localizedDescription depends on the language of the phone and on the version of iOS.",
+        title: "An error is recognised by its text",
+        why: "localizedDescription depends on the phone's language and the iOS version.",
         fix: "Compare the code of the NFCReaderError.",
         bad: [
             .swift(
@@ -38,7 +38,7 @@ extension Rule {
             for statement in unit.objective.flatMap(\.comparedSentences) {
                 findings.add(
                     statement.place,
-                    "The error is recognised by its sentence, which changes with the language."
+                    "The code recognises the error by its text, which depends on the language."
                 )
             }
             for (number, function) in unit.ownFunctions where function.names.contains("localizedDescription") {
@@ -50,7 +50,7 @@ extension Rule {
                     else { continue }
                     findings.add(
                         unit.place(node, number),
-                        "The error is recognised by its sentence, which changes with the language."
+                        "The code recognises the error by its text, which depends on the language."
                     )
                 }
                 for call in function.calls where ["contains", "hasPrefix", "hasSuffix"].contains(call.name) {
@@ -59,7 +59,7 @@ extension Rule {
                     else { continue }
                     findings.add(
                         unit.place(call.node, number),
-                        "The error is recognised by its sentence, which changes with the language."
+                        "The code recognises the error by its text, which depends on the language."
                     )
                 }
             }

@@ -7,8 +7,8 @@ extension Rule {
     static let forcedErrorCast = Rule(
         id: "SRC028",
         severity: .warning,
-        title: "An error is forced to NFCReaderError",
-        why: "as! ends the app when another error comes.",
+        title: "An error is force-cast to NFCReaderError",
+        why: "as! crashes the app if it is another error.",
         fix: "Use as? and handle the other errors.",
         bad: [
             .swift("func code(_ error: any Error) -> Int { (error as! NFCReaderError).errorCode }")
@@ -21,7 +21,7 @@ extension Rule {
                 for node in Finder.all(AsExprSyntax.self, in: function.body)
                 where node.questionOrExclamationMark?.text == "!" {
                     guard node.type.trimmedDescription.hasSuffix("NFCReaderError") else { continue }
-                    findings.add(unit.place(node, number), "as! NFCReaderError ends the app when another error comes.")
+                    findings.add(unit.place(node, number), "as! NFCReaderError crashes the app if it is another error.")
                 }
             }
         }

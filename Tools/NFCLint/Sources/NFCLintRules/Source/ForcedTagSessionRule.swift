@@ -7,9 +7,9 @@ extension Rule {
     static let forcedTagSession = Rule(
         id: "SRC031",
         severity: .warning,
-        title: "A session for tags is forced",
+        title: "A tag session is force-unwrapped",
         why: """
-            The initialiser of NFCTagReaderSession gives nil on devices that can not read, and ! ends the app \
+            NFCTagReaderSession's initialiser returns nil on devices that can't read tags, and ! crashes the app \
             there.
             """,
         fix: "Use if let or guard let.",
@@ -36,7 +36,7 @@ extension Rule {
                 guard creation.call.node.parent?.is(ForceUnwrapExprSyntax.self) == true else { continue }
                 findings.add(
                     unit.place(creation.call.node, creation.function),
-                    "The session is forced with !, which ends the app where it is nil."
+                    "The session is force-unwrapped with !, which crashes the app if it is nil."
                 )
             }
         }

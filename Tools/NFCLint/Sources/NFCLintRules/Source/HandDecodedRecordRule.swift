@@ -9,8 +9,8 @@ extension Rule {
         severity: .info,
         title: "A well-known record is decoded by hand",
         why: """
-            Text has a status byte, a language and two encodings, and a URI has a code for its beginning. Code \
-            that cuts bytes off is wrong for some tags.
+            A text record begins with a status byte and a language, in one of two encodings. A URI record begins with \
+            a prefix code. Code that only cuts off bytes fails for some tags.
             """,
         fix: "Use wellKnownTypeTextPayload() or wellKnownTypeURIPayload().",
         bad: [
@@ -139,7 +139,7 @@ extension Rule {
         check: { unit, findings in
             for file in unit.objective {
                 for statement in file.decodedPayloads {
-                    findings.add(statement.place, "A payload is taken as text with its leading bytes.")
+                    findings.add(statement.place, "A payload is decoded as text together with its leading bytes.")
                 }
             }
             let trace = PayloadTrace(unit)
@@ -156,7 +156,7 @@ extension Rule {
                     let text =
                         source == .cut
                         ? "Bytes are cut off a payload by hand to get its text."
-                        : "A payload is taken as text with its leading bytes."
+                        : "A payload is decoded as text together with its leading bytes."
                     findings.add(unit.place(call.node, number), text)
                 }
             }

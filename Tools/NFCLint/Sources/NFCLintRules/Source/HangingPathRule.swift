@@ -7,12 +7,12 @@ extension Rule {
     static let hangingPath = Rule(
         id: "SRC012",
         severity: .warning,
-        title: "A path of the callback leaves the session hanging",
+        title: "A code path in the callback leaves the session hanging",
         why: """
-            After a tag was found, polling stops. A path that does nothing leaves the sheet on the screen until \
-            it times out after 60 seconds.
+            Polling stops when a tag is found. If a code path does nothing, the sheet stays on the screen until it \
+            times out after 60 seconds.
             """,
-        fix: "End each path with invalidate(), invalidate(errorMessage:) or restartPolling().",
+        fix: "End each code path with invalidate(), invalidate(errorMessage:) or restartPolling().",
         bad: [
             .swift(
                 """
@@ -83,7 +83,10 @@ extension Rule {
         check: { unit, findings in
             for (number, end) in HangingPaths(unit).ends where !(end.setsText && end.isForSeveral) {
                 let text =
-                    "This path neither invalidates the session nor restarts polling, so the sheet stays. Not proven."
+                    """
+                    This code path neither invalidates the session nor restarts polling, so the sheet stays. \
+                    Unconfirmed.
+                    """
                 findings.add(unit.place(end.node, number), text, isProven: false)
             }
         }

@@ -7,12 +7,12 @@ extension Rule {
     static let interfaceOffMainQueue = Rule(
         id: "SRC016",
         severity: .warning,
-        title: "The interface is changed from the queue of the session",
+        title: "The UI is changed on the session's queue",
         why: """
-            With queue nil callbacks come on a queue of the session. UIKit and SwiftUI may be used on the main \
-            thread alone.
+            If queue is nil, callbacks run on the session's own queue. UIKit and SwiftUI may only be used on the main \
+            thread.
             """,
-        fix: "Pass .main as the queue, or go to the main actor first.",
+        fix: "Pass .main as the queue, or switch to the main actor first.",
         bad: [
             .swift(
                 """
@@ -75,7 +75,7 @@ extension Rule {
         ],
         check: { unit, findings in
             for statement in unit.objective.flatMap(\.interfaceChanges) {
-                findings.add(statement.place, "The interface is changed here, on the queue of the session.")
+                findings.add(statement.place, "The UI is changed here, on the session's queue.")
             }
             for delegate in unit.ownDelegates {
                 let creations = unit.creations(for: delegate)
@@ -91,7 +91,7 @@ extension Rule {
                     ? delegate.callbacks : delegate.tags + delegate.invalidation + delegate.activation
                 for number in callbacks where !unit.index.functions[number].marks.contains("@MainActor") {
                     guard let node = names.firstUse(in: number) else { continue }
-                    findings.add(node, "The interface is changed here, on the queue of the session.")
+                    findings.add(node, "The UI is changed here, on the session's queue.")
                 }
             }
         }

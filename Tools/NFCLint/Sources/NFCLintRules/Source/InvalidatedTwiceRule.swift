@@ -7,12 +7,12 @@ extension Rule {
     static let invalidatedTwice = Rule(
         id: "SRC025",
         severity: .warning,
-        title: "A session is invalidated when it has ended",
+        title: "A session is invalidated after it has ended",
         why: """
-            In didInvalidateWithError the session is over already. invalidate() there does nothing for it, and \
-            ends a new one by mistake.
+            When didInvalidateWithError is called, the session has already ended. invalidate() has no effect on it, \
+            and may end a new session by mistake.
             """,
-        fix: "Leave the call out.",
+        fix: "Remove the call.",
         bad: [
             .swift(
                 """
@@ -81,7 +81,7 @@ extension Rule {
                         else { continue }
                         findings.add(
                             unit.place(call.node, number),
-                            "The session has ended already, so invalidate() is of no use here."
+                            "The session has already ended, so invalidate() has no effect."
                         )
                         break
                     }

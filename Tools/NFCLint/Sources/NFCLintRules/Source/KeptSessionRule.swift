@@ -9,8 +9,8 @@ extension Rule {
         severity: .warning,
         title: "The stored session is not set to nil when it ends",
         why: """
-            A session that ended never starts again. One that is still stored is begun again by mistake, or \
-            keeps a new one from being made.
+            A session that has ended can't start again. If it stays stored, code may call begin() on it by mistake, \
+            or not create a new one.
             """,
         fix: "Set the property to nil in didInvalidateWithError.",
         bad: [

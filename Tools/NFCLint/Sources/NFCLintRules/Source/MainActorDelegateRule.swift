@@ -7,10 +7,10 @@ extension Rule {
     static let mainActorDelegate = Rule(
         id: "SRC033",
         severity: .error,
-        title: "A delegate on the main actor is called elsewhere",
+        title: "A delegate on the main actor is called on another queue",
         why: """
-            With queue nil callbacks come on a queue of the session. A delegate that is bound to the main actor \
-            is called off it, which iOS 26 ends the app for.
+            If queue is nil, callbacks run on the session's own queue. On iOS 26, the app crashes if the delegate is \
+            isolated to the main actor.
             """,
         fix: "Pass .main as the queue, or make the callbacks nonisolated.",
         bad: [
@@ -61,7 +61,7 @@ extension Rule {
                 for creation in unit.creations(for: delegate) where creation.hasOwnQueue && creation.kind != .payment {
                     guard creation.delegate?.words == "self" else { continue }
                     let text =
-                        "\(delegate.type) is bound to the main actor, and its callbacks come on a queue of the session."
+                        "\(delegate.type) is isolated to the main actor, but its callbacks run on the session's queue."
                     findings.add(unit.place(creation.call.node, creation.function), text)
                 }
             }

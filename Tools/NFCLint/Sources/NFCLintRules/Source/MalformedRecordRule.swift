@@ -7,10 +7,10 @@ extension Rule {
     static let malformedRecord = Rule(
         id: "SRC024",
         severity: .error,
-        title: "A well-known record is built wrong",
+        title: "A well-known record is built incorrectly",
         why: """
-            The payload of a text record begins with a status byte and a language, that of a URI record with a \
-            code. Other readers cut off the first letters of a record without them, or show nothing.
+            A text record's payload begins with a status byte and a language, and a URI record's with a prefix code. \
+            Without them, other readers cut off the first letters or show nothing.
             """,
         fix: "Use wellKnownTypeTextPayload(string:locale:) or wellKnownTypeURIPayload(url:).",
         bad: [
@@ -82,7 +82,7 @@ extension Rule {
                 if isEmpty(type) {
                     findings.add(
                         place,
-                        "A well-known record is built with an empty type, so no reader knows what it is."
+                        "A well-known record is built with an empty type, so no reader can interpret it."
                     )
                     continue
                 }
@@ -92,17 +92,17 @@ extension Rule {
                 guard let source = text(payload, unit.index.functions[number], 0) else { continue }
                 let what =
                     letter == "T"
-                    ? "a text record has no status byte and no language" : "a URI record has no code for its beginning"
+                    ? "a text record has no status byte and no language" : "a URI record has no prefix code"
                 switch source {
                 case .literal(let text, let gaps):
                     guard let first = text.unicodeScalars.first else { continue }
                     if first.value >= 0x24 {
                         findings.add(place, "The payload of \(what).")
                     } else if letter == "T", lacksLanguage(text, gaps) {
-                        findings.add(place, "The payload of a text record says that a language follows, and none does.")
+                        findings.add(place, "The payload of a text record announces a language, but none follows.")
                     }
                 case .variable:
-                    let message = "The payload of \(what), unless the text brings them. Not proven."
+                    let message = "The payload of \(what), unless the text includes them. Unconfirmed."
                     findings.add(place, message, severity: .warning, isProven: false)
                 }
             }

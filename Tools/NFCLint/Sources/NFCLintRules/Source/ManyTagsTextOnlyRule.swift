@@ -7,12 +7,12 @@ extension Rule {
     static let manyTagsTextOnly = Rule(
         id: "SRC030",
         severity: .error,
-        title: "Several tags are answered with a text alone",
+        title: "For several tags, only the text is changed",
         why: """
-            After tags were found, polling stops. Without restartPolling() the sheet asks for one tag and never \
-            reads it.
+            Polling stops when tags are found. Without restartPolling(), the sheet asks for one tag but never reads \
+            it.
             """,
-        fix: "Call restartPolling(), after half a second, or invalidate the session.",
+        fix: "Call restartPolling() after half a second, or invalidate the session.",
         bad: [
             .swift(
                 """
@@ -103,14 +103,14 @@ extension Rule {
             for file in unit.objective {
                 for statement in file.tagCallbacks.compactMap(file.hangingBranch) {
                     let text =
-                        "With several tags the text is changed, and polling is not restarted: nothing is read any more."
+                        "For several tags, the text is changed but polling is not restarted, so nothing more is read."
                     findings.add(statement.place, text)
                 }
             }
             for (number, end) in HangingPaths(unit).ends where end.setsText && end.isForSeveral {
                 findings.add(
                     unit.place(end.node, number),
-                    "With several tags the text is changed, and polling is not restarted: nothing is read any more."
+                    "For several tags, the text is changed but polling is not restarted, so nothing more is read."
                 )
             }
         }

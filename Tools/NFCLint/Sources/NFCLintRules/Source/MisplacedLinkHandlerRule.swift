@@ -6,9 +6,9 @@ extension Rule {
     static let misplacedLinkHandler = Rule(
         id: "SRC032",
         severity: .warning,
-        title: "The handler of links is where it is never called",
+        title: "The link handler is in a place where it is never called",
         why: """
-            In an app with scenes, or in SwiftUI, user activities come to the scene. \
+            In an app with scenes, or in SwiftUI, the scene receives user activities. \
             application(_:continue:restorationHandler:) is not called.
             """,
         fix: "Implement scene(_:continue:), or use onContinueUserActivity.",

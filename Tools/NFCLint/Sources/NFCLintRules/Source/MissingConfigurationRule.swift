@@ -7,12 +7,12 @@ extension Rule {
     static let missingConfiguration = Rule(
         id: "SRC009",
         severity: .error,
-        title: "The configuration lacks what the code reads",
+        title: "The configuration lacks a key that the code needs",
         why: """
-            FeliCa needs its system codes, ISO 7816 its AIDs, PACE its format and VAS its entitlement. Without \
-            them the session ends, or such tags never arrive.
+            FeliCa needs system codes, ISO 7816 needs AIDs, PACE its format, and VAS its entitlement. Without them, \
+            the session ends or never finds these tags.
             """,
-        fix: "Add the key to the Info.plist or the entitlements, or take the kind of tag out of the code.",
+        fix: "Add the key to the Info.plist or the entitlements, or remove this kind of tag from the code.",
         bad: [
             Example.usage
                 + Example.swift(
@@ -94,14 +94,14 @@ extension Rule {
                     if creation.kind == .vas, !formats.contains("VAS") {
                         findings.add(
                             unit.place(creation.call.node, creation.function),
-                            "A VAS session is made, and the formats lack VAS."
+                            "The code creates a VAS session, but the formats lack VAS."
                         )
                     }
                     let polling = creation.call.argument("pollingOption")
                     if creation.kind == .tag, options(polling).contains("pace"), !formats.contains("PACE") {
                         findings.add(
                             unit.place(creation.call.node, creation.function),
-                            "PACE is polled for, and the formats lack PACE."
+                            "The code polls for PACE, but the formats lack PACE."
                         )
                     }
                 }
@@ -109,7 +109,7 @@ extension Rule {
                 where variant.entitlement(Keys.emulation)?.value.boolean != true {
                     findings.add(
                         unit.place(call.node, number),
-                        "A CardSession is made, and the entitlements lack \(Keys.emulation)."
+                        "The code creates a CardSession, but the entitlements lack \(Keys.emulation)."
                     )
                 }
             }
@@ -119,7 +119,7 @@ extension Rule {
         guard variant.info(Keys.systemCodes) == nil else { return }
         for creation in unit.ownCreations where creation.kind == .tag {
             guard options(creation.call.argument("pollingOption")).contains("iso18092") else { continue }
-            let text = "FeliCa is polled for, and the Info.plist has no system codes, so the session ends at once."
+            let text = "The code polls for FeliCa, but the Info.plist has no system codes, so the session ends at once."
             findings.add(unit.place(creation.call.node, creation.function), text)
         }
     }
@@ -138,7 +138,7 @@ extension Rule {
                     return call.base?.split(separator: ".").first.map(String.init) == name.text
                         || call.node.arguments.contains { $0.expression.core.words == name.text }
                 }
-                let text = "ISO 7816 tags never arrive: the Info.plist has no list of AIDs."
+                let text = "ISO 7816 tags are never found: the Info.plist has no AID list."
                 findings.add(unit.place(name, number), text, severity: isUsed ? .error : .warning, isProven: true)
             }
         }

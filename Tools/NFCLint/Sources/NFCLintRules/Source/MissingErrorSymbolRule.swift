@@ -7,12 +7,12 @@ extension Rule {
     static let missingErrorSymbol = Rule(
         id: "SRC015",
         severity: .info,
-        title: "The error symbol is not drawn in this session",
+        title: "The sheet does not show the error symbol",
         why: """
-            In a session for messages whose delegate has no didDetect for tags, invalidate(errorMessage:) shows \
-            the text without the symbol.
+            If the delegate of an NDEF session does not implement didDetect for tags, invalidate(errorMessage:) shows \
+            the text without the error symbol.
             """,
-        fix: "Implement readerSession(_:didDetect:) where the symbol matters.",
+        fix: "If the symbol matters, implement readerSession(_:didDetect:).",
         bad: [
             .swift(
                 """
@@ -45,7 +45,10 @@ extension Rule {
                     guard family.contains(unit.index.functions[number].owner ?? "") else { continue }
                     findings.add(
                         unit.place(call.node, number),
-                        "The error symbol is not drawn here, since the delegate has no didDetect for tags."
+                        """
+                        The sheet does not show the error symbol, because the delegate does not implement didDetect \
+                        for tags.
+                        """
                     )
                 }
             }

@@ -8,7 +8,7 @@ extension Rule {
         id: "SRC020",
         severity: .info,
         title: "A switch over tags or states has no @unknown default",
-        why: "A later iOS may add a case, which ends the app here.",
+        why: "A later iOS may add a case, and then this switch crashes the app.",
         fix: "Add @unknown default.",
         bad: [
             .swift(
@@ -50,7 +50,7 @@ extension Rule {
                     guard sets.contains(where: { $0.isSubset(of: names) }) else { continue }
                     findings.add(
                         unit.place(node, number),
-                        "The switch has no @unknown default for what a later iOS adds."
+                        "The switch has no @unknown default for cases that a later iOS adds."
                     )
                 }
             }

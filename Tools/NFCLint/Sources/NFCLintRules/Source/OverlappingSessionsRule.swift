@@ -7,12 +7,12 @@ extension Rule {
     static let overlappingSessions = Rule(
         id: "SRC007",
         severity: .warning,
-        title: "A session begins while another one runs",
+        title: "A session begins while another one is running",
         why: """
-            There is one session at a time in the whole system. A second one waits or ends with 203 while the \
-            sheet of the first is there.
+            The whole system runs one session at a time. A second one waits, or ends with 203 while the first one's \
+            sheet is visible.
             """,
-        fix: "Invalidate the first session, and begin the next one some seconds after didInvalidateWithError.",
+        fix: "Invalidate the first session, and begin the next one a few seconds after didInvalidateWithError.",
         bad: [
             .swift(
                 """
@@ -83,8 +83,8 @@ extension Rule {
         ],
         check: { unit, findings in
             for (call, number) in secondBegins(unit) {
-                let text = "A second session begins right after the first one, which still has the reader."
-                findings.add(unit.place(call.node, number), "\(text) Not proven.", isProven: false)
+                let text = "A second session begins right after the first one, which still uses the reader."
+                findings.add(unit.place(call.node, number), "\(text) Unconfirmed.", isProven: false)
             }
             for delegate in unit.ownDelegates {
                 for number in delegate.tags + delegate.messages {
@@ -102,7 +102,7 @@ extension Rule {
                         guard isDirect || begins else { continue }
                         findings.add(
                             unit.place(call.node, number),
-                            "A session begins in a callback of another one, which is not invalidated."
+                            "A session begins in another session's callback, which does not invalidate that session."
                         )
                         break
                     }
@@ -121,8 +121,8 @@ extension Rule {
                         }
                         guard isDirect || begins else { continue }
                         let text =
-                            "A session begins while the sheet of the last one is still leaving, which can end with 203."
-                        findings.add(unit.place(call.node, number), "\(text) Not proven.", isProven: false)
+                            "A session begins while the previous one's sheet is closing, which can end it with 203."
+                        findings.add(unit.place(call.node, number), "\(text) Unconfirmed.", isProven: false)
                         break
                     }
                 }

@@ -7,9 +7,9 @@ extension Rule {
     static let restartedSession = Rule(
         id: "SRC008",
         severity: .error,
-        title: "A session that ended is begun again",
-        why: "begin() on a session that was invalidated does nothing: no sheet, and no callback.",
-        fix: "Make a new session for each scan.",
+        title: "A session that has ended is begun again",
+        why: "begin() on an invalidated session does nothing: no sheet appears, and no callback runs.",
+        fix: "Create a new session for each scan.",
         bad: [
             .swift(
                 """
@@ -112,7 +112,10 @@ extension Rule {
                 guard isSetOnce, isMade != !setters.isEmpty, !["viewDidLoad", "awakeFromNib"].contains(function.name)
                 else { continue }
                 let text =
-                    "\(name) is made once, and begun each time. After the first scan begin() does nothing. Not proven."
+                    """
+                    \(name) is created once, but begun for every scan. After the first scan begin() does nothing. \
+                    Unconfirmed.
+                    """
                 findings.add(place, text, severity: .warning, isProven: false)
             }
         }

@@ -7,10 +7,8 @@ extension Rule {
     static let scanWithoutAction = Rule(
         id: "SRC026",
         severity: .info,
-        title: "A session begins with no action of the person",
-        why: """
-            The sheet covers the screen. It should come when somebody asked to scan, not when a screen appears.
-            """,
+        title: "A session begins without an action of the user",
+        why: "The sheet covers the screen. It should appear when the user asks to scan, not when a screen appears.",
         fix: "Begin the session from a button.",
         bad: [
             .swift(
@@ -67,7 +65,7 @@ extension Rule {
         check: { unit, findings in
             for file in unit.objective {
                 for (method, statement) in file.unaskedBegins {
-                    let text = "A session begins in \(method.name), with no action of the person."
+                    let text = "A session begins in \(method.name), without an action of the user."
                     findings.add(statement.place, text)
                 }
             }
@@ -94,7 +92,10 @@ extension Rule {
                     }
                     findings.add(
                         place,
-                        "A session begins in \(appearing == nil ? function.name : "onAppear"), with no action of the person."
+                        """
+                        A session begins in \(appearing == nil ? function.name : "onAppear"), without an action of \
+                        the user.
+                        """
                     )
                 }
             }

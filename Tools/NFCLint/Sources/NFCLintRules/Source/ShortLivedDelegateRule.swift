@@ -7,12 +7,12 @@ extension Rule {
     static let shortLivedDelegate = Rule(
         id: "SRC002",
         severity: .error,
-        title: "A session has no delegate that lives",
+        title: "A session has no delegate, or one that is released too early",
         why: """
-            A session holds its delegate weakly. With nil, or an object that nobody else holds, no callback \
-            comes.
+            A session keeps only a weak reference to its delegate. If the delegate is nil, or nothing else keeps it, \
+            no callback runs.
             """,
-        fix: "Keep the delegate in a property for as long as the session lives.",
+        fix: "Keep the delegate in a property for as long as the session runs.",
         bad: [
             .swift(
                 """
@@ -51,14 +51,14 @@ extension Rule {
                 guard let delegate = creation.delegate?.core else { continue }
                 let place = unit.place(delegate, creation.function)
                 if delegate.is(NilLiteralExprSyntax.self) {
-                    findings.add(place, "The session has no delegate, so no callback comes.")
+                    findings.add(place, "The session has no delegate, so no callback runs.")
                 } else if let name = delegate.as(FunctionCallExprSyntax.self)?.calledExpression.words,
                     let type = unit.index.types[name],
                     type.kind == "class", !keepsItself(type, unit)
                 {
                     findings.add(
                         place,
-                        "Nobody holds the new \(name), and the session holds it weakly, so no callback comes."
+                        "Nothing keeps the new \(name), and the session's reference is weak, so no callback runs."
                     )
                 }
             }

@@ -6,10 +6,10 @@ extension Rule {
     static let unansweredLinks = Rule(
         id: "SRC018",
         severity: .error,
-        title: "Links of tags open the app, and nothing answers them",
+        title: "Links on tags open the app, but the app does not handle them",
         why: """
-            With an associated domain of applinks a tag that is read in the background starts the app with a \
-            user activity. Without a handler it is lost.
+            With an applinks domain, reading a tag in the background opens the app with a user activity. Without a \
+            handler, the link is lost.
             """,
         fix: """
             Implement scene(_:continue:), application(_:continue:restorationHandler:) or onContinueUserActivity.
@@ -50,10 +50,10 @@ extension Rule {
                     continue
                 }
                 let isProven = Handlers(unit).isComplete
-                let text = "The app has an associated domain of applinks, and nothing answers its user activities."
+                let text = "The app has an associated domain for applinks, but does not handle user activities."
                 findings.add(
                     domains.key,
-                    isProven ? text : text + " Not proven: the app's beginning was not found.",
+                    isProven ? text : text + " Unconfirmed: the app's entry point was not found.",
                     severity: isProven ? .error : .warning,
                     isProven: isProven
                 )

@@ -7,12 +7,12 @@ extension Rule {
     static let uncheckedAvailability = Rule(
         id: "SRC001",
         severity: .warning,
-        title: "A session starts without a check that the device can read",
+        title: "A session starts without checking that the device can read tags",
         why: """
-            On devices without NFC, and where reading is off, a session ends with code 1 and the person sees \
-            nothing that helps.
+            On devices without NFC, or where reading is off, a session ends with code 1, and the user sees no helpful \
+            message.
             """,
-        fix: "Check readingAvailable of the session type before you make the session, and say what is missing.",
+        fix: "Check readingAvailable of the session type before you create the session, and show what is missing.",
         bad: [
             .swift(
                 """
@@ -83,10 +83,9 @@ extension Rule {
                     let isElsewhere = unit.objective.contains { other in
                         other.code.methods.contains { $0.mentions("readingAvailable") }
                     }
-                    let text = "\(creation.kind) is made"
+                    let text = "\(creation.kind) is created"
                     if isElsewhere || unit.mentionsAnywhere(["readingAvailable", "isReadingAvailable"]) {
-                        let rest =
-                            " here, and readingAvailable is checked elsewhere. Not proven that it is on this path."
+                        let rest = " here, but readingAvailable is checked only elsewhere. Unconfirmed."
                         findings.add(creation.statement.place, text + rest, severity: .info, isProven: false)
                     } else {
                         findings.add(creation.statement.place, text + " without a check of readingAvailable.")
@@ -98,11 +97,10 @@ extension Rule {
                 let name = creation.kind.rawValue
                 let place = unit.place(creation.call.node, creation.function)
                 if unit.mentionsAnywhere(names) {
-                    let text =
-                        "\(name) is made here, and readingAvailable is checked elsewhere. Not proven that it is on this path."
+                    let text = "\(name) is created here, but readingAvailable is checked only elsewhere. Unconfirmed."
                     findings.add(place, text, severity: .info, isProven: false)
                 } else {
-                    findings.add(place, "\(name) is made without a check of readingAvailable.")
+                    findings.add(place, "\(name) is created without a check of readingAvailable.")
                 }
             }
         }

@@ -7,9 +7,12 @@ extension Rule {
     static let uncheckedCapacity = Rule(
         id: "SRC006",
         severity: .warning,
-        title: "A message is written without a look at the capacity",
-        why: "A message that is larger than the tag fails with 402, after the tag has been held for nothing.",
-        fix: "Compare message.length with the capacity that queryNDEFStatus gives.",
+        title: "A message is written without checking the capacity",
+        why: """
+            If the message is larger than the tag, writing fails with 402, after the user has held the tag for \
+            nothing.
+            """,
+        fix: "Compare message.length with the capacity that queryNDEFStatus returns.",
         bad: [
             .swift(
                 """
@@ -61,7 +64,7 @@ extension Rule {
         check: { unit, findings in
             for file in unit.objective where !file.comparesCapacity {
                 for statement in file.writes {
-                    let text = "The message is written without a comparison of its length and the capacity."
+                    let text = "The message is written without comparing its length with the capacity."
                     findings.add(statement.place, text)
                 }
             }
@@ -72,7 +75,7 @@ extension Rule {
                 guard !isCompared, !clearsTag(call) else { continue }
                 findings.add(
                     unit.place(call.node, number),
-                    "The message is written without a comparison of its length and the capacity."
+                    "The message is written without comparing its length with the capacity."
                 )
             }
         }

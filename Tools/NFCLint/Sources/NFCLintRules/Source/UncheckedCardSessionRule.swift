@@ -7,9 +7,9 @@ extension Rule {
     static let uncheckedCardSession = Rule(
         id: "SRC021",
         severity: .warning,
-        title: "A CardSession is made without a look at whether it may be",
+        title: "A CardSession is created without checking that it is allowed",
         why: """
-            Card emulation is there in some countries, on some devices and for some people. Elsewhere \
+            Card emulation is available only in some countries, on some devices and for some people. Elsewhere \
             CardSession fails.
             """,
         fix: "Check CardSession.isSupported and isEligible first.",
@@ -47,7 +47,7 @@ extension Rule {
                 guard !unit.mentions(unit.connected(number), ["isSupported", "isEligible"]) else { continue }
                 findings.add(
                     unit.place(call.node, number),
-                    "CardSession is made without a check of isSupported and isEligible."
+                    "CardSession is created without a check of isSupported and isEligible."
                 )
             }
         }

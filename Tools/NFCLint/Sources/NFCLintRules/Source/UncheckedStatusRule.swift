@@ -7,11 +7,12 @@ extension Rule {
     static let uncheckedStatus = Rule(
         id: "SRC005",
         severity: .warning,
-        title: "A tag is written without a look at its status",
+        title: "A tag is written without checking its status",
         why: """
-            A tag can be read-only, or hold no NDEF at all. queryNDEFStatus says so before anything is written.
+            A tag can be read-only, or not support NDEF at all. queryNDEFStatus reports this before anything is \
+            written.
             """,
-        fix: "Call queryNDEFStatus, and write only when the status is readWrite.",
+        fix: "Call queryNDEFStatus, and write only if the status is readWrite.",
         bad: [
             .swift(
                 """
@@ -77,7 +78,7 @@ extension Rule {
                 if !unit.mentions(connected, ["queryNDEFStatus"]) {
                     if unit.mentionsAnywhere(["queryNDEFStatus"]) {
                         let text =
-                            "\(call.name) is called, and queryNDEFStatus elsewhere. Not proven that it comes first."
+                            "\(call.name) is called, and queryNDEFStatus elsewhere. Unconfirmed: it may not come first."
                         findings.add(place, text, severity: .info, isProven: false)
                     } else {
                         findings.add(place, "\(call.name) is called without queryNDEFStatus before it.")
@@ -85,7 +86,7 @@ extension Rule {
                 } else if !unit.mentions(connected, compares) {
                     findings.add(
                         place,
-                        "\(call.name) is called, and the status of the tag is not compared with readWrite."
+                        "\(call.name) is called, but the tag's status is not compared with readWrite."
                     )
                 }
             }

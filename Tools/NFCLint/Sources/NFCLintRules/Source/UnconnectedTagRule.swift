@@ -9,10 +9,10 @@ extension Rule {
         severity: .warning,
         title: "A tag is used before it is connected",
         why: """
-            Commands to a tag that is not connected fail with code 104. Only APDUs to an ISO 7816 tag are \
-            accepted by phones without it.
+            Commands to a tag that is not connected fail with code 104. Phones accept only APDUs for an ISO 7816 tag \
+            without a connection.
             """,
-        fix: "Call connect(to:) first, and go on when it has no error.",
+        fix: "Call connect(to:) first, and continue if it reports no error.",
         bad: [
             .swift(
                 """
@@ -61,7 +61,7 @@ extension Rule {
                             guard let call = early(unit.index.functions[function]) else { continue }
                             findings.add(
                                 unit.place(call, function),
-                                "This does not wait until the tag is connected. Move it into the closure of connect(to:)."
+                                "This code does not wait for the connection. Move it into the closure of connect(to:)."
                             )
                         }
                         continue
@@ -74,7 +74,7 @@ extension Rule {
                     guard let (function, call) = command else { continue }
                     findings.add(
                         unit.place(call.node, function),
-                        "\(call.name) is called, and the tag was not connected."
+                        "\(call.name) is called, but the tag is not connected."
                     )
                 }
             }

@@ -7,9 +7,9 @@ extension Rule {
     static let unhandledTags = Rule(
         id: "SRC013",
         severity: .info,
-        title: "More than one tag is not handled",
-        why: "Two tags can be in the field. Which of them is the first is chance.",
-        fix: "With more than one tag, say so and restart polling.",
+        title: "The case of more than one tag is not handled",
+        why: "Two tags can be in the field at once, and their order is random.",
+        fix: "If there is more than one tag, say so and restart polling.",
         bad: [
             .swift(
                 """
@@ -68,7 +68,10 @@ extension Rule {
         check: { unit, findings in
             for file in unit.objective {
                 for statement in file.tagCallbacks.compactMap(file.firstTag) {
-                    findings.add(statement.place, "The first tag is taken, and more than one is not handled.")
+                    findings.add(
+                        statement.place,
+                        "The first tag is used, and the case of more than one is not handled."
+                    )
                 }
             }
             for delegate in unit.ownDelegates {
@@ -96,7 +99,7 @@ extension Rule {
                     let first =
                         uses.first { $0.declName.baseName.text == "first" }.map { unit.place($0, number) }
                         ?? element.map { unit.place($0, number) }
-                    findings.add(first ?? nil, "The first tag is taken, and more than one is not handled.")
+                    findings.add(first ?? nil, "The first tag is used, and the case of more than one is not handled.")
                 }
             }
         }

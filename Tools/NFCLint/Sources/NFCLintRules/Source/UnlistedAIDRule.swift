@@ -7,11 +7,8 @@ extension Rule {
     static let unlistedAID = Rule(
         id: "SRC010",
         severity: .error,
-        title: "An AID that is not in the list is selected",
-        why: """
-            A session only selects applications of the list in the Info.plist. The selection of another one \
-            fails with code 2.
-            """,
+        title: "The code selects an AID that is not in the list",
+        why: "A session can only select applications listed in the Info.plist. Selecting any other fails with code 2.",
         fix: "Add the AID to the list.",
         bad: [
             Example.usageAndIdentifier
@@ -44,16 +41,25 @@ extension Rule {
                     // A partial AID may also select a listed AID.
                     if list.contains(where: { $0.hasPrefix(aid) || aid.hasPrefix($0) }) {
                         let text =
-                            "The AID \(aid) is not in the list; only another length of it is. Not proven that it fails."
+                            """
+                            The list does not contain the AID \(aid), only a longer or shorter one. Unconfirmed: its \
+                            selection may still work.
+                            """
                         findings.add(place, text, severity: .warning, isProven: false)
                     } else if unit.mentions([number], ["sendMiFareISO7816Command"]) {
                         let text =
-                            "The AID \(aid) is not in the list, so its selection may fail. Not proven for MIFARE tags."
+                            """
+                            The list does not contain the AID \(aid), so its selection may fail. Unconfirmed for \
+                            MIFARE tags.
+                            """
                         findings.add(place, text, severity: .warning, isProven: false)
                     } else {
                         findings.add(
                             place,
-                            "The AID \(aid) is not in the list of the Info.plist, so its selection fails with code 2."
+                            """
+                            The AID list of the Info.plist does not contain \(aid), so its selection fails with code \
+                            2.
+                            """
                         )
                     }
                 }

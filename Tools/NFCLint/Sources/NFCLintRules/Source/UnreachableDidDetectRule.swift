@@ -6,8 +6,8 @@ extension Rule {
     static let unreachableDidDetect = Rule(
         id: "SRC027",
         severity: .info,
-        title: "didDetectNDEFs never runs beside didDetect for tags",
-        why: "When the delegate has readerSession(_:didDetect:), messages are not delivered to didDetectNDEFs.",
+        title: "didDetectNDEFs never runs because didDetect exists for tags",
+        why: "If the delegate implements readerSession(_:didDetect:), didDetectNDEFs receives no messages.",
         fix: "Move the code to didDetect, and leave the body empty.",
         bad: [
             .swift(
@@ -51,7 +51,7 @@ extension Rule {
                     guard !calls.isEmpty || !function.assignments.isEmpty else { continue }
                     findings.add(
                         unit.place(number),
-                        "This never runs, since the delegate has readerSession(_:didDetect:)."
+                        "This never runs, because the delegate implements readerSession(_:didDetect:)."
                     )
                 }
             }

@@ -7,12 +7,12 @@ extension Rule {
     static let untestedUserActivity = Rule(
         id: "SRC017",
         severity: .warning,
-        title: "The message of a user activity is used without a test",
+        title: "A user activity's message is used without a check",
         why: """
-            ndefMessagePayload is never nil. For an activity that is not of a tag it has one record of the type \
+            ndefMessagePayload is never nil. If the activity does not come from a tag, it has one record of the type \
             empty.
             """,
-        fix: "Test activityType == NSUserActivityTypeBrowsingWeb, and that the first record is not .empty.",
+        fix: "Check that activityType is NSUserActivityTypeBrowsingWeb, and that the first record is not .empty.",
         bad: [
             .swift(
                 """
@@ -51,7 +51,7 @@ extension Rule {
                 else { continue }
                 findings.add(
                     unit.place(use.declName, number),
-                    "ndefMessagePayload is used without a test \(missing.joined(separator: " and "))."
+                    "ndefMessagePayload is used without a check \(missing.joined(separator: " and "))."
                 )
             }
         }

@@ -8,8 +8,8 @@ extension Rule {
         id: "SRC014",
         severity: .warning,
         title: "A session that writes ends after the first read",
-        why: "invalidateAfterFirstRead is for sessions that only read messages.",
-        fix: "Pass false, and invalidate the session when the tag is written.",
+        why: "invalidateAfterFirstRead is only for sessions that just read messages.",
+        fix: "Pass false, and invalidate the session after writing the tag.",
         bad: [
             .swift(
                 """
@@ -58,7 +58,7 @@ extension Rule {
         ],
         check: { unit, findings in
             for creation in unit.objective.flatMap(\.shortWriters) {
-                findings.add(creation.statement.place, "The session writes, and is made to end after the first read.")
+                findings.add(creation.statement.place, "The session writes, but ends after the first read.")
             }
             for delegate in unit.ownDelegates where delegate.kinds.contains(.ndef) {
                 let reached = Set(delegate.tags.flatMap { unit.index.reach($0) })
@@ -69,7 +69,7 @@ extension Rule {
                     }
                     findings.add(
                         unit.place(value, creation.function),
-                        "The session writes, and is made to end after the first read."
+                        "The session writes, but ends after the first read."
                     )
                 }
             }

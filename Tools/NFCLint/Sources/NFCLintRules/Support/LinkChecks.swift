@@ -19,7 +19,7 @@ enum LinkChecks {
             guard let list = variant.entitlement(Keys.domains) else {
                 guard id == "DOM001", isMeant, variant.areEntitlementsKnown else { continue }
                 let place = variant.entitlements.map { Place($0.path, $0.root.position) } ?? unit.target.place
-                findings.add(place, "The app has no associated domains, so no tag opens it.")
+                findings.add(place, "The app has no associated domains, so a tag can't open it.")
                 continue
             }
             let entries = Variant.texts(list).filter { !$0.contains("$") }

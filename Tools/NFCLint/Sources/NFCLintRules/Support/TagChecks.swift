@@ -28,13 +28,13 @@ enum TagChecks {
                 ("TAG001", "The tag has no URI record, so nothing happens when it is read in the background.")
             ]
             if !message.records.isEmpty {
-                result.append(("TAG005", "The tag has nothing that is read in the background: \(names)."))
+                result.append(("TAG005", "The tag has no record that is read in the background, only \(names)."))
             }
             return result
         }
         guard let code = first.payload.first, code < UInt8(URIPrefix.all.count), let uri = try? URIRecord(first).uri
         else {
-            return [("TAG003", "The payload of the URI record has no code for its beginning.")]
+            return [("TAG003", "The payload of the URI record has no prefix code.")]
         }
         var result = problems(uri)
         let isLink = scheme(uri) == "http" || scheme(uri) == "https"
@@ -42,27 +42,27 @@ enum TagChecks {
             (try? URIRecord(record)).map { ["http", "https"].contains(scheme($0.uri)) } ?? false
         }
         if !isLink, later {
-            result.append(("TAG002", "The first URI record is \(uri); the universal link behind it does not count."))
+            result.append(("TAG002", "The first URI record is \(uri); the universal link after it is ignored."))
         }
         return result
     }
 
     private static func problems(_ uri: String) -> [(String, String)] {
         let scheme = scheme(uri)
-        guard !scheme.isEmpty, uri.contains(":") else { return [("TAG003", "\(uri) is no URL.")] }
+        guard !scheme.isEmpty, uri.contains(":") else { return [("TAG003", "\(uri) is not a URL.")] }
         if !supported.contains(scheme) { return [("TAG004", "Background reading does not open \(scheme): links.")] }
         if scheme == "http" || scheme == "https" {
             do throws(LinkURL.Problem) {
                 _ = try LinkURL(uri)
             } catch {
-                return [("TAG003", "\(uri) is no URL.")]
+                return [("TAG003", "\(uri) is not a URL.")]
             }
-            return scheme == "http" ? [("TAG007", "\(uri) is a link by http.")] : []
+            return scheme == "http" ? [("TAG007", "\(uri) is an http link.")] : []
         }
         let rest = uri.drop { $0 != ":" }.dropFirst().prefix { $0 != "?" && $0 != "&" }
         let isNumber = ["tel", "sms", "facetime", "facetime-audio"].contains(scheme) && !rest.contains("@")
         let isWhole = rest.first == "+" && !rest.contains(" ") && !rest.contains("%20")
-        return isNumber && !isWhole ? [("TAG006", "The number of \(uri) has no country code, or has blanks.")] : []
+        return isNumber && !isWhole ? [("TAG006", "The number of \(uri) has no country code, or contains spaces.")] : []
     }
 
     private static func scheme(_ uri: String) -> String {

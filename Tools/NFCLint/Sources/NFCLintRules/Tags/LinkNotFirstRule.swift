@@ -6,8 +6,8 @@ extension Rule {
     static let linkNotFirst = Rule(
         id: "TAG002",
         severity: .error,
-        title: "Another URI stands before the universal link",
-        why: "Only the first URI record counts.",
+        title: "Another URI record comes before the universal link",
+        why: "Only the first URI record is used.",
         fix: "Put the universal link first.",
         bad: [
             .file("scan.ndef", "91010d55052b313535353132333435363751011155046578616d706c652e6f72672f6d656e75")

@@ -7,7 +7,7 @@ extension Rule {
         id: "TAG007",
         severity: .info,
         title: "The link is not https",
-        why: "Links by http open, but what is sent can be read and changed.",
+        why: "http links open, but others can read and change what is sent.",
         fix: "Use https.",
         bad: [
             .file("scan.ndef", "d1011155036578616d706c652e6f72672f6d656e75")

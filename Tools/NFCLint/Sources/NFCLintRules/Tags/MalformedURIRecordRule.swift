@@ -6,10 +6,10 @@ extension Rule {
     static let malformedURIRecord = Rule(
         id: "TAG003",
         severity: .error,
-        title: "A URI record has no code, or no URL",
+        title: "A URI record has no prefix code, or no URL",
         why: """
-            The first byte of the payload is a code for the beginning of the URI. Without it the first letter is \
-            lost, and the tag has no usable data.
+            The payload's first byte is a code for the URI's prefix. Without it the first letter is lost, and iOS \
+            finds no usable data on the tag.
             """,
         fix: "Build the record with wellKnownTypeURIPayload(url:).",
         bad: [

@@ -7,8 +7,8 @@ extension Rule {
         id: "TAG006",
         severity: .info,
         title: "A telephone number has no country code",
-        why: "Elsewhere the number calls somebody else, or nobody.",
-        fix: "Write + and the country code, without blanks.",
+        why: "In another country, the number reaches someone else, or no one.",
+        fix: "Begin the number with + and the country code, without spaces.",
         bad: [
             .file("scan.ndef", "d10108550535353531323334")
         ],

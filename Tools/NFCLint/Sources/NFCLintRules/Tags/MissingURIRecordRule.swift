@@ -7,7 +7,7 @@ extension Rule {
         id: "TAG001",
         severity: .error,
         title: "The tag has no URI record",
-        why: "Background reading takes the first well-known URI record. Without one nothing happens.",
+        why: "Background reading uses the first well-known URI record. Without one, nothing happens.",
         fix: "Put a URI record with the universal link on the tag.",
         bad: [
             .file("scan.ndef", "d101085402656e48656c6c6f")

@@ -6,8 +6,8 @@ extension Rule {
     static let nothingForBackground = Rule(
         id: "TAG005",
         severity: .warning,
-        title: "The tag has nothing that iPhones read in the background",
-        why: "Smart posters, Wi-Fi, contacts and text are not looked into.",
+        title: "The tag has no record that iPhones read in the background",
+        why: "iPhones ignore smart posters, Wi-Fi, contacts and text in the background.",
         fix: "Add a URI record with a universal link.",
         bad: [
             .file("scan.ndef", "d101085402656e48656c6c6f")

@@ -6,9 +6,9 @@ extension Rule {
     static let askToTouch = Rule(
         id: "TXT002",
         severity: .warning,
-        title: "The text asks to touch",
+        title: "The text asks people to touch the object",
         why: """
-            A device is held near an object. Words such as tap or touch suggest that they have to meet (Human \
+            People hold the device near an object. Words such as tap or touch suggest that the two must touch (Human \
             Interface Guidelines).
             """,
         fix: "Write \"Hold your iPhone near the …\".",

@@ -6,9 +6,9 @@ extension Rule {
     static let incompleteSentence = Rule(
         id: "TXT003",
         severity: .warning,
-        title: "The text is not a whole sentence",
-        why: "A sentence says what to do or what happened. A word or two do not (Human Interface Guidelines).",
-        fix: "Write a sentence with a verb, beginning with a capital.",
+        title: "The text is not a complete sentence",
+        why: "A sentence says what to do or what happened. One or two words do not (Human Interface Guidelines).",
+        fix: "Write a sentence with a verb, and begin it with a capital letter.",
         bad: [
             .swift(
                 """
@@ -106,9 +106,9 @@ extension Rule {
                     !(text.words.first?.hasPrefix("i") == true
                         && text.words.first?.dropFirst().first?.isUppercase == true)
                 {
-                    findings.add(text.place, "The text does not begin with a capital: \(text.shown)")
+                    findings.add(text.place, "The text does not begin with a capital letter: \(text.shown)")
                 } else if words.count < (isJoining(words) ? 2 : 3), !hasGap {
-                    findings.add(text.place, "The text is not a whole sentence: \(text.shown)")
+                    findings.add(text.place, "The text is not a complete sentence: \(text.shown)")
                 } else if words.count <= 4, !hasGap, Verbs.isEnglish(words), !Verbs.has(words) {
                     findings.add(text.place, "The text has no verb: \(text.shown)")
                 }

@@ -7,8 +7,8 @@ extension Rule {
         id: "TXT006",
         severity: .warning,
         title: "The text is long",
-        why: "The sheet has room for two lines or so; what is longer is cut off or pushes the picture away.",
-        fix: "Keep to 70 characters.",
+        why: "The sheet has room for about two lines. Longer text is cut off, or moves the picture away.",
+        fix: "Use at most 70 characters.",
         bad: [
             .swift(
                 """
@@ -51,7 +51,7 @@ extension Rule {
                 guard count > 70 else { continue }
                 findings.add(
                     text.place,
-                    "The text has \(count) characters; 70 fit well.",
+                    "The text has \(count) characters; up to 70 fit well.",
                     severity: count > 100 ? .error : .warning
                 )
             }

@@ -6,8 +6,8 @@ extension Rule {
     static let missingPunctuation = Rule(
         id: "TXT005",
         severity: .info,
-        title: "The instruction has no punctuation at its end",
-        why: "Whole sentences end with a full stop (Human Interface Guidelines).",
+        title: "The instruction has no punctuation at the end",
+        why: "Complete sentences end with a full stop (Human Interface Guidelines).",
         fix: "Add a full stop.",
         bad: [
             .swift(
@@ -72,7 +72,7 @@ extension Rule {
                     last.isLetter || last.isNumber || last == ")" || last == "\""
                 else { continue }
                 guard last != SheetText.gap, text.words.count > 1 || !text.hasWords else { continue }
-                findings.add(text.place, "The instruction has no punctuation at its end: \(text.shown)")
+                findings.add(text.place, "The instruction has no punctuation at the end: \(text.shown)")
             }
         }
     )

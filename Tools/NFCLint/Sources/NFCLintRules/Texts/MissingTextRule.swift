@@ -8,7 +8,7 @@ extension Rule {
         id: "TXT010",
         severity: .warning,
         title: "The sheet has no text when the session begins",
-        why: "Without alertMessage the sheet does not say what to hold where.",
+        why: "Without alertMessage, the sheet does not say what to scan or where to hold the phone.",
         fix: "Set alertMessage before begin().",
         bad: [
             .swift(
@@ -91,7 +91,7 @@ extension Rule {
                 if sets(active) {
                     findings.add(
                         unit.place(call.node, number),
-                        "alertMessage is set after begin() only.",
+                        "alertMessage is set only after begin().",
                         severity: .info
                     )
                 } else if !sets(makers) {

@@ -6,8 +6,8 @@ extension Rule {
     static let rawErrorText = Rule(
         id: "TXT009",
         severity: .info,
-        title: "A whole error is put into the text",
-        why: "What an error prints is for developers: its type, its code, its domain.",
+        title: "The text contains a whole error",
+        why: "An error's description is for developers: its type, code and domain.",
         fix: "Say in plain words what went wrong and what to do.",
         bad: [
             .swift(
@@ -51,7 +51,7 @@ extension Rule {
         ],
         check: { unit, findings in
             for text in unit.sheetTexts where text.hasRawError {
-                findings.add(text.place, "A whole error is put into the text.")
+                findings.add(text.place, "The text contains a whole error.")
             }
         }
     )

@@ -6,7 +6,7 @@ extension Rule {
     static let technologyWord = Rule(
         id: "TXT001",
         severity: .warning,
-        title: "The text has a word of the technology",
+        title: "The text contains a technical term",
         why: "People know the object in their hand, not NFC or tags (Human Interface Guidelines).",
         fix: "Name the object: \"Hold your iPhone near the museum card.\"",
         bad: [
@@ -141,7 +141,7 @@ extension Rule {
                 let names = found.map { "\"\($0)\"" }.joined(separator: ", ")
                 findings.add(
                     text.place,
-                    "People do not know \(names): \(text.shown)",
+                    "People do not know the term \(names): \(text.shown)",
                     severity: text.role == .instruction ? .warning : .info
                 )
             }

@@ -7,8 +7,8 @@ extension Rule {
         id: "TXT004",
         severity: .warning,
         title: "The text is in title case or capitals",
-        why: "Sentences on the sheet are in sentence case (Human Interface Guidelines).",
-        fix: "Write the first word and names with a capital, and nothing else.",
+        why: "Sentences on the sheet use sentence case (Human Interface Guidelines).",
+        fix: "Capitalise only the first word and names.",
         bad: [
             .swift(
                 """

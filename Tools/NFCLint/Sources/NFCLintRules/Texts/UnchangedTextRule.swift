@@ -6,8 +6,8 @@ extension Rule {
     static let unchangedText = Rule(
         id: "TXT008",
         severity: .warning,
-        title: "Several scans, and the text is never changed",
-        why: "In a session that goes on, people do not see that a scan worked unless the text changes.",
+        title: "The session scans several tags without changing its text",
+        why: "If a session continues, people notice a successful scan only when the text changes.",
         fix: "Set alertMessage after each scan.",
         bad: [
             .swift(
@@ -72,7 +72,7 @@ extension Rule {
                     guard !ends, !changes, unit.index.functions[number].statements?.isEmpty == false else { continue }
                     findings.add(
                         unit.place(number),
-                        "The session goes on after a message, and its text is never changed."
+                        "The session continues after a message, but its text never changes."
                     )
                 }
             }

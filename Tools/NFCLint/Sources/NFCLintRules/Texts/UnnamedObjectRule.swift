@@ -7,7 +7,7 @@ extension Rule {
         id: "TXT007",
         severity: .info,
         title: "The instruction does not name the object",
-        why: "People look for the thing that they have to hold near: a card, a poster, a toy.",
+        why: "People look for the object to hold near the phone: a card, a poster, a toy.",
         fix: "Name it.",
         bad: [
             .swift(
@@ -85,7 +85,7 @@ extension Rule {
             for text in unit.sheetTexts where text.role == .instruction && text.isLatin {
                 let lower = text.text.lowercased()
                 if lower.contains("[object") || lower.contains("object name") || lower.contains("<object") {
-                    findings.add(text.place, "The name of the object was not put in: \(text.shown)")
+                    findings.add(text.place, "The object's name was not filled in: \(text.shown)")
                     continue
                 }
                 guard !unit.options.objects.contains(where: { lower.contains($0.lowercased()) }) else { continue }
