@@ -227,7 +227,7 @@ def read_password(path: str | None) -> str | None:
     with open(path, encoding="utf-8") as file:
         status = os.fstat(file.fileno())
         if stat.S_IMODE(status.st_mode) & 0o077 or status.st_uid not in (0, os.geteuid()):
-            sys.exit(f"{path} can be read by others. Run: chmod 600 {path}")
+            sys.exit(f"Other users can read {path}. Run: chmod 600 {path}")
         return file.read().rstrip("\r\n")
 
 

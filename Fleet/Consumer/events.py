@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what comes from the broker. A topic is trusted, because the broker lets a node publish under its own name alone."""
+"""Checks what comes from the broker. A topic is trusted, because the broker lets a node publish only under its own name."""
 import dataclasses
 import datetime
 import json
@@ -15,7 +15,7 @@ _ESCAPES = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
 class Rejected(Exception):
-    """A message is no event, with the reason."""
+    """A message is not an event, with the reason."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def parse(root: str, topic: str, payload: bytes) -> Event:
     body, text = _object(payload)
     data = body.get("data")
     if body.get("specversion") != "1.0" or not isinstance(data, dict):
-        raise Rejected("it is no CloudEvent 1.0")
+        raise Rejected("it is not a CloudEvent 1.0")
     kind, source, identifier = (body.get(name) for name in ("type", "source", "id"))
     if not isinstance(kind, str) or not kind.startswith(_PREFIX) or kind.removeprefix(_PREFIX) not in _KINDS:
         raise Rejected("the type is unknown")
@@ -65,7 +65,7 @@ def parse(root: str, topic: str, payload: bytes) -> Event:
     if not isinstance(stream, str) or not _STREAM.fullmatch(stream):
         raise Rejected("the stream has no name")
     if type(sequence) is not int or not 0 < sequence < 2**53:
-        raise Rejected("the sequence is no number")
+        raise Rejected("the sequence is not a number")
     if source != f"/{root}/{at.node}/{at.reader}" or (data.get("node"), data.get("reader")) != (at.node, at.reader):
         raise Rejected("it names another node or reader than its topic")
     if identifier != f"{stream}.{at.reader}.{sequence}":
@@ -81,7 +81,7 @@ def position(payload: bytes) -> tuple[str, int, int | None]:
     body, _ = _object(payload)
     stream, last, first = body.get("stream"), body.get("sequence"), body.get("first")
     if not isinstance(stream, str) or not _STREAM.fullmatch(stream) or type(last) is not int or not 0 <= last < 2**53:
-        raise Rejected("the position is not understood")
+        raise Rejected("the position is not valid")
     # Without a first one, nothing is kept.
     return stream, last, first if type(first) is int and first > 0 else last + 1
 
@@ -103,9 +103,9 @@ def _object(payload: bytes) -> tuple[dict, str]:
             body = _storable(body)
             text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     except (ValueError, RecursionError):
-        raise Rejected("it is no JSON") from None
+        raise Rejected("it is not JSON") from None
     if not isinstance(body, dict):
-        raise Rejected("it is no object")
+        raise Rejected("it is not an object")
     return body, text
 
 
@@ -137,7 +137,7 @@ def _time(value: object) -> datetime.datetime:
             return time.astimezone(datetime.timezone.utc)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise Rejected("the time is no time with a zone")
+    raise Rejected("the time has no zone, or is not a time")
 
 
 def _text(value: object) -> str | None:

@@ -32,7 +32,7 @@ def received(client, userdata, message):
         for record in data.get("message", {}).get("records", []):
             print("  ", ascii(record.get("decoded")), flush=True)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return print("This is no event:", ascii(message.payload[:60]), flush=True)
+        return print("Not an event:", ascii(message.payload[:60]), flush=True)
     if data.get("job") == job:
         print("  ", ascii(data.get("outcome")), ascii(data.get("code", "")), flush=True)
         client.disconnect()

@@ -25,7 +25,7 @@ extension AgentSettings {
         self.log = log
         if let file = configuration.hashKeyFile {
             guard let naming = TagNaming(hashKey: try SecretFile.read(file)) else {
-                throw ConfigurationError("\(file) has to have at least 16 bytes.")
+                throw ConfigurationError("\(file) must have at least 16 bytes.")
             }
             self.naming = naming
         }
@@ -40,7 +40,7 @@ extension LinkVerdict {
             let domains = app.domains.compactMap(AssociatedDomain.init)
             guard domains.count == app.domains.count else {
                 throw ConfigurationError(
-                    "The domains of the app \(app.id) have to be entries such as applinks:example.com."
+                    "The domains of the app \(app.id) must be entries such as applinks:example.com."
                 )
             }
             router.apps.append(InstalledApp(id: app.id, name: app.id, desktopID: app.id, associatedDomains: domains))
@@ -49,7 +49,10 @@ extension LinkVerdict {
                 // Normalized, so that it matches the domains in the app's entries.
                 guard let domain = try? HostName.domain(name), named.insert(domain).inserted else {
                     throw ConfigurationError(
-                        "The association files of the app \(app.id) need domains such as example.com, each once, and not \(name)."
+                        """
+                        The association files of the app \(app.id) need domains such as example.com, each only once, \
+                        not \(name).
+                        """
                     )
                 }
                 do {

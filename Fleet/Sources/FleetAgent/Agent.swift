@@ -77,7 +77,7 @@ package actor Agent {
         self.spool = spool
         naming = settings.naming
         log = settings.log
-        requestLog = LimitedLog(settings.log, about: "requests to send events again", loop: settings.loop)
+        requestLog = LimitedLog(settings.log, about: "requests to resend events", loop: settings.loop)
         outbox = Outbox(window: settings.inFlight)
         var broker = broker
         broker.keepsSession = true

@@ -11,13 +11,15 @@ extension AgentConfiguration {
             guard let path else { continue }
             var status = stat()
             guard unsafe stat(path, &status) == 0 else {
-                throw ConfigurationError("\(setting): There is no folder \(path). Make it, or name another.")
+                throw ConfigurationError("\(setting): The folder \(path) does not exist. Create it, or name another.")
             }
             guard status.st_mode & S_IFMT == S_IFDIR else {
-                throw ConfigurationError("\(setting): \(path) is no folder. Name one.")
+                throw ConfigurationError("\(setting): \(path) is not a folder. Name one.")
             }
             guard unsafe access(path, R_OK | X_OK) == 0 else {
-                throw ConfigurationError("\(setting): The folder \(path) can't be read. Check whose it is.")
+                throw ConfigurationError(
+                    "\(setting): The folder \(path) can't be read. Check its owner and permissions."
+                )
             }
         }
     }

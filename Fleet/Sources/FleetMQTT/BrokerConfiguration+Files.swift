@@ -13,16 +13,16 @@ extension BrokerConfiguration {
         // libmosquitto loads OpenSSL, so it is already in the process.
         guard let library = TLSLibrary() else { return }
         if let authorities, !library.takes(authorities: authorities) {
-            throw ConfigurationError("tls.ca: \(authorities) has no certificate in PEM.")
+            throw ConfigurationError("tls.ca: \(authorities) contains no PEM certificate.")
         }
         guard let certificate, let key else { return }
         switch library.pair(certificate: certificate, key: key) {
         case .fits: return
-        case .noCertificate: throw ConfigurationError("tls.certificate: \(certificate) has no certificate in PEM.")
-        case .noKey: throw ConfigurationError("tls.key: \(key) has no key in PEM without a password.")
+        case .noCertificate: throw ConfigurationError("tls.certificate: \(certificate) contains no PEM certificate.")
+        case .noKey: throw ConfigurationError("tls.key: \(key) contains no PEM key without a password.")
         case .differs:
             throw ConfigurationError(
-                "tls.certificate and tls.key do not belong together. Name the key that the certificate was made for."
+                "tls.certificate and tls.key do not match. Name the certificate's own key."
             )
         }
     }
@@ -31,8 +31,8 @@ extension BrokerConfiguration {
         guard unsafe access(path, R_OK) != 0 else { return }
         throw ConfigurationError(
             errno == ENOENT
-                ? "\(setting): There is no file \(path)."
-                : "\(setting): \(path) can't be read. Check whose it is, and the folders above it."
+                ? "\(setting): The file \(path) does not exist."
+                : "\(setting): \(path) can't be read. Check the owner and permissions of the file and its folders."
         )
     }
 }

@@ -47,11 +47,11 @@ import Glibc
         case 9: "The broker's certificate is not valid yet. Check this machine's clock."
         case 10: "The broker's certificate has expired. Renew it, or check this machine's clock."
         case 2, 18, 19, 20, 21:
-            "The broker's certificate is of an authority that this machine does not trust. Check ca."
+            "The broker's certificate is from an authority that this machine does not trust. Check ca."
         case 23: "The broker's certificate was revoked."
         // libmosquitto itself compares the host name, and reports no error code for a mismatch.
-        case 0, 1, 62: "The broker's certificate is for another name than \(host). Check the broker's address."
-        case let code?: "The broker's certificate is refused (OpenSSL's error \(code)). Check ca and the certificate."
+        case 0, 1, 62: "The broker's certificate is not for \(host). Check the broker's address."
+        case let code?: "The broker's certificate was rejected (OpenSSL error \(code)). Check ca and the certificate."
         }
     }
 }

@@ -38,7 +38,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         precondition(poll >= 0 && inbox.wake >= 0, "The process has too many open files.")
         var event = unsafe epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: 0))
         let isWatched = unsafe epoll_ctl(poll, EPOLL_CTL_ADD, inbox.wake, &event) == 0
-        precondition(isWatched, "The process watches too many files.")
+        precondition(isWatched, "The process watches too many descriptors.")
         let started = DispatchSemaphore(value: 0)
         let thread = Thread { [self] in
             self.thread = pthread_self()
@@ -76,7 +76,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     /// Runs a job of an actor, or of a task.
     package func enqueue(_ job: consuming ExecutorJob) { inbox.add(.job(UnownedJob(job))) }
 
-    package func checkIsolated() { precondition(isCurrent, "This belongs to the thread of an event loop.") }
+    package func checkIsolated() { precondition(isCurrent, "Call this only on the event loop's thread.") }
 
     // MARK: On the thread
 

@@ -210,9 +210,9 @@ package final class MQTTConnection: @unchecked Sendable {
         case .tooNew:
             isTooNew = usesVersion5
             usesVersion5 = false
-            failure = MQTTFailure(.lost, "The broker does not know MQTT 5. It is tried again with MQTT 3.1.1.")
+            failure = MQTTFailure(.lost, "The broker does not support MQTT 5. Trying MQTT 3.1.1.")
         case .taken:
-            let reason = "Another client uses the name \(settings.client) at this broker. Give each its own."
+            let reason = "Another client uses the name \(settings.client) at this broker. Give each client its own."
             failure = MQTTFailure(.taken, reason)
         case .ended(let reason): failure = MQTTFailure(.lost, reason, isExplained: true)
         case .acknowledged(let number): acknowledged.append(number)
@@ -253,7 +253,10 @@ package final class MQTTConnection: @unchecked Sendable {
         if reason.code == .taken { return (reason, backoffOfTaken.next()) }
         guard endings >= Self.mostEndings else { return (reason, backoff.next()) }
         if reason.isExplained { return (reason, backoffOfTaken.next()) }
-        let text = "The broker ends each connection soon. Perhaps another client uses the name \(settings.client)."
+        let text = """
+            The broker closes each connection soon after it opens. Perhaps another client uses the name \
+            \(settings.client).
+            """
         return (MQTTFailure(.lost, text), backoffOfTaken.next())
     }
 
@@ -297,7 +300,7 @@ package final class MQTTConnection: @unchecked Sendable {
             return lose(
                 MQTTFailure(
                     .lost,
-                    "The broker has not taken anything for a while. Check the network.",
+                    "The broker has not accepted any data for a while. Check the network.",
                     isExplained: true
                 )
             )

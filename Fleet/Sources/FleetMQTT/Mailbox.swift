@@ -48,7 +48,7 @@ package final class Mailbox<Value: Sendable>: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 let isReady = lock.withLock {
                     guard self.values.isEmpty, !isClosed else { return true }
-                    precondition(waiter == nil, "Only one task waits for the values of a mailbox.")
+                    precondition(waiter == nil, "Only one task may wait for a mailbox's values.")
                     waiter = continuation
                     return false
                 }

@@ -30,7 +30,7 @@ private func connectCallback(
     case 1, 132: handle.report(.tooNew)
     case 4, 5, 134, 135:
         handle.report(
-            .refused("The broker refuses the user, the password or the certificate. Check [login] and [tls].")
+            .refused("The broker rejects the user, the password or the certificate. Check [login] and [tls].")
         )
     default:
         let text = code < 128 ? unsafe mosquitto_connack_string(code) : unsafe mosquitto_reason_string(code)

@@ -12,19 +12,19 @@ extension MosquittoHandle {
             MQTTFailure(
                 .untrusted,
                 certificateCheck.reason(settings.address.host)
-                    ?? "There is no trust between this machine and \(settings.address). Check ca, certificate and the host's name."
+                    ?? "The TLS connection to \(settings.address) failed. Check ca, certificate and the host name."
             )
         case MOSQ_ERR_EAI.code, MOSQ_ERR_LOOKUP.code:
-            MQTTFailure(.unreachable, "The name \(settings.address.host) is not known. Check the broker's address.")
+            MQTTFailure(.unreachable, "The host \(settings.address.host) was not found. Check the broker's address.")
         case MOSQ_ERR_ERRNO.code, MOSQ_ERR_CONN_REFUSED.code, MOSQ_ERR_CONN_LOST.code: closing
         case MOSQ_ERR_OVERSIZE_PACKET.code:
-            MQTTFailure(.lost, "The broker takes no message of this size. Raise its limit.", isExplained: true)
+            MQTTFailure(.lost, "The message is too large for the broker. Raise its limit.", isExplained: true)
         case MOSQ_ERR_QOS_NOT_SUPPORTED.code:
-            MQTTFailure(.lost, "The broker takes no message with QoS 1. Use one that does.", isExplained: true)
+            MQTTFailure(.lost, "The broker does not support QoS 1. Use a broker that does.", isExplained: true)
         case _ where !isAccepted:
             MQTTFailure(
                 .unreachable,
-                "\(settings.address) answers in a way that is not understood. \(supposition)"
+                "The answer of \(settings.address) is not valid. \(supposition)"
             )
         default:
             MQTTFailure(.lost, "The connection was lost: \(unsafe String(cString: mosquitto_strerror(result)))")
@@ -33,7 +33,7 @@ extension MosquittoHandle {
 
     /// The failure to report when the socket is no longer usable.
     var closing: MQTTFailure {
-        if isAccepted { return MQTTFailure(.lost, "The broker has closed the connection.") }
+        if isAccepted { return MQTTFailure(.lost, "The broker closed the connection.") }
         let address = settings.address
         guard wasConnected else {
             return MQTTFailure(.unreachable, "\(address) can't be reached. Is the broker running?")
@@ -43,8 +43,8 @@ extension MosquittoHandle {
 
     /// Possible reasons why the broker closed the connection before accepting it.
     private var supposition: String {
-        guard settings.address.usesTLS else { return "Perhaps it wants encryption (mqtts://), or is no broker." }
-        let certificate = settings.certificate == nil ? "wants a certificate of the client" : "refuses the certificate"
-        return "Perhaps it \(certificate) (see [tls]), has no encryption (mqtt://), or is no broker."
+        guard settings.address.usesTLS else { return "Perhaps it requires encryption (mqtts://), or is not a broker." }
+        let certificate = settings.certificate == nil ? "requires a client certificate" : "rejects the certificate"
+        return "Perhaps it \(certificate) (see [tls]), does not use encryption (mqtt://), or is not a broker."
     }
 }

@@ -54,7 +54,7 @@ extension MosquittoHandle {
             results.append(unsafe mosquitto_username_pw_set(mosquitto, user, password))
         }
         if results.contains(where: { $0 != MOSQ_ERR_SUCCESS.code }) {
-            return MQTTFailure(.refused, "libmosquitto refuses the settings. Check user, password and topics.")
+            return MQTTFailure(.refused, "libmosquitto rejects the settings. Check user, password and topics.")
         }
         return settings.address.usesTLS ? configureTLS() : nil
     }
@@ -71,7 +71,10 @@ extension MosquittoHandle {
         )
         guard result == MOSQ_ERR_SUCCESS.code else {
             let files = [settings.authorities, settings.certificate, settings.key].compactMap(\.self)
-            return MQTTFailure(.untrusted, "One of the files can't be read: \(files.joined(separator: ", ")).")
+            return MQTTFailure(
+                .untrusted,
+                "At least one of these files can't be read: \(files.joined(separator: ", "))."
+            )
         }
         // Require a valid certificate that matches the host name.
         let strict = unsafe mosquitto_tls_opts_set(mosquitto, 1, nil, nil)

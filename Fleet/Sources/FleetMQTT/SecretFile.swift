@@ -16,15 +16,15 @@ package enum SecretFile {
         guard unsafe stat(path, &status) == 0 else {
             throw ConfigurationError(
                 errno == ENOENT
-                    ? "There is no file \(path)."
-                    : "\(path) can't be read. Check whose it is, and the folders above it."
+                    ? "The file \(path) does not exist."
+                    : "\(path) can't be read. Check the owner and permissions of the file and its folders."
             )
         }
         guard status.st_uid == 0 || status.st_uid == geteuid() else {
-            throw ConfigurationError("\(path) belongs to another user. Give it to the user of this program.")
+            throw ConfigurationError("\(path) belongs to another user. Make this program's user its owner.")
         }
         guard status.st_mode & 0o077 == 0 else {
-            throw ConfigurationError("\(path) can be read by others. Run: chmod 600 \(path)")
+            throw ConfigurationError("Other users can read \(path). Run: chmod 600 \(path)")
         }
         do throws(StorageError) {
             return try TrustedFile.read(path, limit: limit)
@@ -38,7 +38,7 @@ package enum SecretFile {
         var bytes = try read(path)
         while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
         guard !bytes.isEmpty, !bytes.contains(0x0A), !bytes.contains(0) else {
-            throw ConfigurationError("\(path) has to have one line.")
+            throw ConfigurationError("\(path) must have exactly one line.")
         }
         return bytes
     }

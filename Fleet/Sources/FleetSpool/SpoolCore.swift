@@ -59,12 +59,19 @@ final class SpoolCore {
             case 0: try SpoolSchema.make(db, stream: Hex.text((0..<8).map { _ in UInt8.random(in: 0...0xFF) }))
             case SpoolSchema.version: break
             case 1:
-                throw SpoolError(.unusable, "The spool \(path) is of a version before the first release. Move it away.")
-            default: throw SpoolError(.unusable, "The spool \(path) is of a newer version. Use that version's agent.")
+                throw SpoolError(
+                    .unusable,
+                    "The spool \(path) has the format of a version before the first release. Move it away."
+                )
+            default:
+                throw SpoolError(
+                    .unusable,
+                    "The spool \(path) was written by a newer version. Use that version's agent."
+                )
             }
             try SpoolSchema.complete(db)
             guard let stream = try String.fetchOne(db, sql: "SELECT value FROM setting WHERE name = 'stream'") else {
-                throw SpoolError(.unusable, "The spool \(path) has no stream.")
+                throw SpoolError(.unusable, "The spool \(path) has no stream id.")
             }
             return (database, stream, try SpoolLedger(db))
         }

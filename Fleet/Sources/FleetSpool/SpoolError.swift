@@ -31,12 +31,16 @@ package struct SpoolError: Error, Sendable, Hashable, CustomStringConvertible {
             return
         }
         switch error.resultCode {
-        case .SQLITE_FULL: self.init(.diskFull, "There is no room on the disk for \(path). Make room.")
-        case .SQLITE_IOERR: self.init(.diskFull, "The spool \(path) can't be written. Check the disk, and make room.")
+        case .SQLITE_FULL: self.init(.diskFull, "The disk has no room for \(path). Free some space.")
+        case .SQLITE_IOERR:
+            self.init(
+                .diskFull,
+                "The spool \(path) can't be written. Check the disk and its free space."
+            )
         case .SQLITE_BUSY, .SQLITE_LOCKED: self.init(.inUse, "Another program has locked the spool \(path).")
         default:
             let text = error.message ?? "error \(error.resultCode.rawValue)"
-            self.init(.unusable, "The spool \(path) can't be used (\(text)). Move it away to begin with a new one.")
+            self.init(.unusable, "The spool \(path) can't be used (\(text)). To start with a new one, move it away.")
         }
     }
 

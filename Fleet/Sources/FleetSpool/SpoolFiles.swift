@@ -10,7 +10,7 @@ enum SpoolFiles {
         guard status.st_mode & 0o022 == 0 else {
             throw SpoolError(
                 .unusable,
-                "Others can write the folder \(folder). Look at what is in it, and: chmod 700 \(folder)"
+                "Other users can write in the folder \(folder). Check its contents, and run: chmod 700 \(folder)"
             )
         }
     }
@@ -28,15 +28,15 @@ enum SpoolFiles {
         guard file >= 0 else {
             if errno == ENOENT { return }
             if errno == ELOOP { throw SpoolError(.unusable, "\(path) is a symbolic link. Put the file itself there.") }
-            if errno == ENOSPC { throw SpoolError(.diskFull, "There is no room on the disk for \(path). Make room.") }
-            throw SpoolError(.unusable, "\(path) can't be opened. Check whose it is.")
+            if errno == ENOSPC { throw SpoolError(.diskFull, "The disk has no room for \(path). Free some space.") }
+            throw SpoolError(.unusable, "\(path) can't be opened. Check its owner and permissions.")
         }
         defer { close(file) }
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
             status.st_mode & 0o077 == 0 || fchmod(file, 0o600) == 0
         else {
-            throw SpoolError(.unusable, "\(path) is no ordinary file of this user. Move it away.")
+            throw SpoolError(.unusable, "\(path) is not a regular file of this user. Move it away.")
         }
     }
 }

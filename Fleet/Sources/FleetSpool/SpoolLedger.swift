@@ -41,8 +41,8 @@ struct SpoolLedger {
 
         /// The message of the report.
         var message: String {
-            let advice = shortage?.advice ?? "Bring the broker back, make room on the disk, or raise limit_mb."
-            return "There was no room for \(count) events. \(advice)"
+            let advice = shortage?.advice ?? "Reconnect the broker, free some disk space, or raise limit_mb."
+            return "The spool had no room for \(count) events. \(advice)"
         }
 
         /// Adds events dropped later. A full disk overrides the limit: raising the limit would not help.

@@ -10,8 +10,8 @@ package enum SpoolShortage: Sendable, Hashable {
     /// A sentence that says what to do.
     package var advice: String {
         switch self {
-        case .limit: "Bring the broker back, or raise limit_mb."
-        case .disk: "The disk of the state folder is full. Make room on it."
+        case .limit: "Reconnect the broker, or raise limit_mb."
+        case .disk: "The disk with the state folder is full. Free some space."
         }
     }
 }

@@ -14,9 +14,9 @@ struct AgentCommand: AsyncParsableCommand {
         commandName: "nfc-agent",
         abstract: "Publish the tags of this machine's readers to an MQTT broker.",
         discussion: """
-            The configuration is /etc/opencorenfc/agent.toml, or --config. Options come
-            first. The agent runs until SIGTERM or Ctrl-C. It waits for a broker or a
-            reader that is away, and loses no event meanwhile.
+            The configuration file is /etc/opencorenfc/agent.toml, unless --config names
+            another. Options override it. The agent runs until SIGTERM or Ctrl-C. While
+            the broker or a reader is missing, it waits, and loses no events.
 
             Examples:
               nfc-agent --broker mqtts://broker.example
@@ -43,10 +43,10 @@ struct AgentCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The node's name.", valueName: "name"))
     var node: String?
 
-    @Option(help: ArgumentHelp("A reader as in NFC_READER, or all; may be repeated.", valueName: "name"))
+    @Option(help: ArgumentHelp("A reader, named as in NFC_READER, or all; may be repeated.", valueName: "name"))
     var reader: [String] = []
 
-    @Option(help: ArgumentHelp("Images for the virtual reader.", valueName: "folder"))
+    @Option(help: ArgumentHelp("The folder with tag images for the virtual reader.", valueName: "folder"))
     var tags: String?
 
     @Option(help: ArgumentHelp("The folder of the spool.", valueName: "folder"))
@@ -55,7 +55,7 @@ struct AgentCommand: AsyncParsableCommand {
     @Flag(help: "Allow mqtt:// to another machine, without encryption.")
     var allowPlain = false
 
-    @Flag(help: "Check the configuration and its files, and end.")
+    @Flag(help: "Check the configuration and its files, and exit.")
     var check = false
 
     @Flag(help: "Log JSON lines to standard output.")
@@ -90,7 +90,7 @@ struct AgentCommand: AsyncParsableCommand {
             if let problem = ReaderRoster.problem(configuration) { throw ConfigurationError(problem) }
             guard !check else {
                 try configuration.checkFolders()
-                return log.log("valid", "The configuration can be used. The broker is \(broker.address).")
+                return log.log("valid", "The configuration is valid. The broker is \(broker.address).")
             }
             let signals = StopSignals([SIGTERM, SIGINT])
             let folder = try StateFolder.path(configuration)
@@ -102,16 +102,16 @@ struct AgentCommand: AsyncParsableCommand {
             let agent = Agent(settings, broker: broker, spool: spool)
             let roster = ReaderRoster(agent, configuration, log: log.log)
             try await agent.start { await roster.start() }
-            log.log("started", "The agent of \(configuration.node) runs, for \(broker.address).")
+            log.log("started", "The agent of \(configuration.node) is running, for \(broker.address).")
             await signals.wait()
             // A hanging reader or disk must not delay system shutdown. Stored events are safe.
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1900)) {
-                log.log("ended", "The agent ends, without waiting any longer.")
+                log.log("ended", "The agent stops without waiting any longer.")
                 _exit(0)
             }
             await roster.stop()
             await agent.stop()
-            log.log("ended", "The agent ends.")
+            log.log("ended", "The agent stops.")
         } catch let error as ConfigurationError {
             log.fail("bad-configuration", error.reason)
             throw ExitCode(2)

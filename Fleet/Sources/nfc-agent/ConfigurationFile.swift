@@ -50,7 +50,7 @@ enum StateFolder {
             configuration.stateFolder ?? environment["STATE_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 }
             ?? UserFolders(environment: environment).state + "/opencorenfc"
         guard folder.hasPrefix("/") else {
-            throw ConfigurationError("The folder \(folder) has to be an absolute path.")
+            throw ConfigurationError("The folder \(folder) must be an absolute path.")
         }
         return folder
     }

@@ -75,7 +75,7 @@ struct AgentTests {
         #expect(lines.count("connected ") - early <= 6)
         // The reason is known, or, where the broker does not say it, supposed.
         let known = lines.count("disconnected Another agent uses the name kiosk-7.")
-        #expect(known + lines.count("disconnected The broker ends each connection soon. Perhaps another") >= 1)
+        #expect(known + lines.count("disconnected The broker closes each connection soon") >= 1)
         for node in nodes { await node.stop() }
         await client.stop()
     }

@@ -116,7 +116,7 @@ struct CommandTests {
             let result = try await TestProgram.run(fleet, words)
             #expect(result.status == 2)
             #expect(
-                result.output.contains("letters of ASCII") || result.output.contains("hexadecimal"),
+                result.output.contains("ASCII letters") || result.output.contains("hexadecimal"),
                 "\(result.output)"
             )
         }

@@ -41,7 +41,7 @@ struct FullSpoolTests {
             try await settle(2 * number)
             if seen > 0 { break }
         }
-        let full = "The spool is full, and events are dropped. Bring the broker back, or raise limit_mb."
+        let full = "The spool is full, so events are dropped. Reconnect the broker, or raise limit_mb."
         #expect(lines.all("events-dropped") == ["events-dropped \(full)"])
         #expect(lines.count("spool-room") == 0)
         let waiting = try await node.spool.waitingCount()
@@ -59,7 +59,7 @@ struct FullSpoolTests {
         let positions = await client.all.filter { $0.topic.hasSuffix("entrance/position") }
             .compactMap { try? JSONValue(parsing: $0.payload)["sequence"]?.int }
         #expect(positions.allSatisfy { $0 <= waiting || $0 == report?["sequence"]?.int }, "\(positions)")
-        #expect(lines.count("spool-room The spool has room.") == 1)
+        #expect(lines.count("spool-room The spool has room again.") == 1)
         await node.stop()
         await client.stop()
     }

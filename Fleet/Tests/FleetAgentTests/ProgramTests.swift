@@ -57,19 +57,19 @@ struct ProgramTests {
 
     /// Configurations that can't be used, and what is said about each. `FOLDER` is the test's folder.
     static let unusable: [(text: String, words: String)] = [
-        ("[tls]\nca = \"FOLDER/none\"", "tls.ca: There is no file FOLDER/none."),
-        ("[tls]\nca = \"FOLDER/text\"", "tls.ca: FOLDER/text has no certificate"),
+        ("[tls]\nca = \"FOLDER/none\"", "tls.ca: The file FOLDER/none"),
+        ("[tls]\nca = \"FOLDER/text\"", "tls.ca: FOLDER/text contains no PEM certificate"),
         (
             "[tls]\ncertificate = \"FOLDER/none\"\nkey = \"FOLDER/a.key\"",
-            "tls.certificate: There is no file FOLDER/none."
+            "tls.certificate: The file FOLDER/none"
         ),
-        ("[tls]\ncertificate = \"FOLDER/text\"\nkey = \"FOLDER/a.key\"", "tls.certificate: FOLDER/text has no"),
-        ("[tls]\ncertificate = \"FOLDER/a.pem\"\nkey = \"FOLDER/text\"", "tls.key: FOLDER/text has no key"),
-        ("[tls]\ncertificate = \"FOLDER/a.pem\"\nkey = \"FOLDER/b.key\"", "do not belong together"),
-        ("[jobs]\nsecrets_folder = \"FOLDER/none\"", "jobs.secrets_folder: There is no folder FOLDER/none."),
-        ("[jobs]\nsecrets_folder = \"FOLDER/text\"", "jobs.secrets_folder: FOLDER/text is no folder."),
-        ("tags = \"FOLDER/none\"", "tags: There is no folder FOLDER/none."),
-        ("readers = []", "There is no reader."),
+        ("[tls]\ncertificate = \"FOLDER/text\"\nkey = \"FOLDER/a.key\"", "tls.certificate: FOLDER/text contains no"),
+        ("[tls]\ncertificate = \"FOLDER/a.pem\"\nkey = \"FOLDER/text\"", "tls.key: FOLDER/text contains no PEM key"),
+        ("[tls]\ncertificate = \"FOLDER/a.pem\"\nkey = \"FOLDER/b.key\"", "tls.certificate and tls.key do not match"),
+        ("[jobs]\nsecrets_folder = \"FOLDER/none\"", "jobs.secrets_folder: The folder FOLDER/none"),
+        ("[jobs]\nsecrets_folder = \"FOLDER/text\"", "jobs.secrets_folder: FOLDER/text is not a folder."),
+        ("tags = \"FOLDER/none\"", "tags: The folder FOLDER/none"),
+        ("readers = []", "No reader is configured."),
     ]
 
     /// Makes two certificates with their keys, and a file of text.
@@ -113,7 +113,7 @@ struct ProgramTests {
         for (program, words) in runs {
             let result = try await TestProgram.run("/usr/bin/timeout", ["20", program] + words)
             #expect(result.status == 2, "\(words)")
-            #expect(result.output.contains("tls.ca: There is no file \(missing)."), "\(result.output)")
+            #expect(result.output.contains("tls.ca: The file \(missing)"), "\(result.output)")
         }
     }
 
@@ -145,7 +145,7 @@ struct ProgramTests {
         let program = try TestProgram("/usr/bin/env", words, output: log)
         func lines() -> [Substring] {
             ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "").split(separator: "\n")
-                .filter { $0.contains("There is no reader of PC/SC yet.") }
+                .filter { $0.contains("No PC/SC reader is available yet.") }
         }
         try await waitWhile(lines().isEmpty && program.isRunning)
         try await Task.sleep(for: .milliseconds(500))
@@ -304,7 +304,7 @@ struct ProgramTests {
             }
         }
         for _ in 0..<3000 where demo.isRunning {
-            if try String(contentsOfFile: output, encoding: .utf8).contains("A poster is brought near") { break }
+            if try String(contentsOfFile: output, encoding: .utf8).contains("A poster is held near") { break }
             try await Task.sleep(for: .milliseconds(10))
         }
         let programs = try children()

@@ -29,14 +29,14 @@ struct SecretFileTests {
     )
     func noLine(_ text: String) throws {
         let file = try folder.write("secret", text)
-        #expect(throws: ConfigurationError("\(file) has to have one line.")) { try SecretFile.readLine(file) }
+        #expect(throws: ConfigurationError("\(file) must have exactly one line.")) { try SecretFile.readLine(file) }
     }
 
     @Test("Secret file: refused if others can read or write it, or if it has more than 4096 bytes")
     func permissions() throws {
         for mode in [0o610, 0o601, 0o602, 0o640] {
             let file = try folder.write("secret", "a", mode: mode)
-            #expect(throws: ConfigurationError("\(file) can be read by others. Run: chmod 600 \(file)")) {
+            #expect(throws: ConfigurationError("Other users can read \(file). Run: chmod 600 \(file)")) {
                 try SecretFile.read(file)
             }
         }
@@ -48,11 +48,11 @@ struct SecretFileTests {
     @Test("Secret file: a missing one and one that can't be reached have different reasons")
     func unreachable() throws {
         let missing = folder.path + "/missing"
-        #expect(throws: ConfigurationError("There is no file \(missing).")) { try SecretFile.read(missing) }
+        #expect(throws: ConfigurationError("The file \(missing) does not exist.")) { try SecretFile.read(missing) }
         // Links that lead to each other, for root may go into every folder.
         let link = folder.path + "/link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
-        let reason = "\(link) can't be read. Check whose it is, and the folders above it."
+        let reason = "\(link) can't be read. Check the owner and permissions of the file and its folders."
         #expect(throws: ConfigurationError(reason)) { try SecretFile.read(link) }
     }
 
@@ -118,7 +118,7 @@ struct SecretFileTests {
         #expect(try AgentSettings(configuration, log: .silent).naming.isHashed)
         let short = try folder.write("short", "0123456789abcde")
         configuration.hashKeyFile = short
-        #expect(throws: ConfigurationError("\(short) has to have at least 16 bytes.")) {
+        #expect(throws: ConfigurationError("\(short) must have at least 16 bytes.")) {
             try AgentSettings(configuration, log: .silent)
         }
     }

@@ -15,7 +15,7 @@ struct StrangeBrokerTests {
         "Broker whose CONNACK allows no QoS 1 or only small packets: the log names that limit with each loss",
         arguments: [
             // CONNACK with QoS 0 as the maximum, and with packets of 30 bytes at most.
-            ([0x20, 5, 0, 0, 2, 0x24, 0], "QoS 1"), ([0x20, 8, 0, 0, 5, 0x27, 0, 0, 0, 30], "of this size"),
+            ([0x20, 5, 0, 0, 2, 0x24, 0], "QoS 1"), ([0x20, 8, 0, 0, 5, 0x27, 0, 0, 0, 30], "too large"),
         ] as [([UInt8], String)]
     )
     func smallPackets(_ answer: [UInt8], _ words: String) async throws {

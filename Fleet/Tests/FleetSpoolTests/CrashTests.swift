@@ -141,7 +141,7 @@ struct CrashTests {
             .filter { $0?["code"] == "events-dropped" }
         #expect(!reports.isEmpty)
         for report in reports {
-            #expect(report?["message"]?.text?.contains("The disk of the state folder is full.") == true)
+            #expect(report?["message"]?.text?.contains("The disk with the state folder is full.") == true)
             #expect(report?["message"]?.text?.contains("limit_mb") == false)
         }
     }

@@ -204,7 +204,7 @@ struct SpoolTests {
         #expect(report?["last"] == 50)
         // Why there was no room is not known any more.
         let message = try #require(report?["message"]?.text)
-        #expect(message.contains("limit_mb") && message.contains("the disk"))
+        #expect(message.contains("limit_mb") && message.contains("disk space"))
     }
 
     @Test("Full spool: acknowledged events are dropped first")

@@ -217,7 +217,7 @@ class Events(Case):
         self.assertEqual(client.ended(20), 0, client.text)
         self.assertIn("done", client.text)
         self.assertNotIn("\x1b", client.text)
-        self.assertEqual(client.text.count("This is no event:"), 4)
+        self.assertEqual(client.text.count("Not an event:"), 4)
         wait_for("the outcome in the table", lambda: self.database.run("SELECT node, kind, outcome, tag FROM fleet.outcome")
                  == [("kiosk-7", "write", "done", uid(1).hex())])
 

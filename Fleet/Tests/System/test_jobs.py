@@ -78,7 +78,7 @@ class Jobs(Case):
         agent = self.agent()
         waiting = job()
         self.send(waiting)
-        wait_for("the job in the log", lambda: "has come" in agent.text)
+        wait_for("the job in the log", lambda: "was received" in agent.text)
         agent.kill()
         later = job()
         self.send(later)

@@ -57,7 +57,7 @@ class Emulated(Case):
         # A job writes the tag when it comes again. Its bytes are in the emulation's image.
         writing = job(message={"link": "https://example.com/t/{serial}?u={uid}"})
         listener.publish(JOB_TOPIC.format("kiosk-7"), writing)
-        wait_for("the job", lambda: "has come" in agent.text)
+        wait_for("the job", lambda: "was received" in agent.text)
         self.command("insert")
         done = listener.wait_for_event("outcome")["data"]
         self.assertEqual((done["outcome"], done["tag_state"], done["serial"]), ("done", "written", 1))
@@ -72,7 +72,7 @@ class Emulated(Case):
         agent.wait_for_line('"available"')
         agent.wait_for_line('"connected"')
         listener.publish(JOB_TOPIC.format("kiosk-7"), job(seconds=6))
-        wait_for("the job", lambda: "has come" in agent.text)
+        wait_for("the job", lambda: "was received" in agent.text)
         # In one go, so that the tag is there and will be lost before it is read.
         self.command("insert\nremove-at-write 2")
         lost = listener.wait_for_event("outcome", seconds=30)["data"]

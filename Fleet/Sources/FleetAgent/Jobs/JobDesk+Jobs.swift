@@ -10,7 +10,7 @@ extension JobDesk {
         let now = Timestamp.now
         do throws(JobRefusal) {
             guard parts.acceptsJobs else {
-                throw JobKeys.naming(JobRefusal(.notAccepted, "This node takes no jobs."), payload)
+                throw JobKeys.naming(JobRefusal(.notAccepted, "This node does not accept jobs."), payload)
             }
             try await take(try parts.keys.open(payload, node: node, now: now), now: now)
         } catch {
@@ -20,7 +20,9 @@ extension JobDesk {
 
     /// Reports that messages were dropped because too many arrived at once.
     func noteDropped(_ count: Int) async {
-        let reason = "\(count) messages were dropped, because more came than this node takes. Send fewer at a time."
+        let reason = """
+            \(count) messages were dropped, because they came faster than this node can handle. Send fewer at a time.
+            """
         await refuse(JobRefusal(.tooManyJobs, reason), now: Timestamp.now)
     }
 
@@ -55,7 +57,7 @@ extension JobDesk {
                 } catch {
                     postpone(job, error)
                 }
-            case .waiting: strangersLog("job-again", "The job \(job.id) has come again, and waits.")
+            case .waiting: strangersLog("job-again", "The job \(job.id) was received again, and is waiting.")
             case .ended(let members): try await repeatOutcome(members, now: now)
             }
         } catch {
@@ -77,7 +79,7 @@ extension JobDesk {
     ///
     /// - Throws: ``SpoolError`` if an allow-list change can't be stored. The list is then unchanged.
     func start(_ job: Job, now: Int64) async throws(SpoolError) {
-        parts.log("job", "The job \(job.id) (\(job.work.name)) has come.", [.init("job", .string(job.id))])
+        parts.log("job", "The job \(job.id) (\(job.work.name)) was received.", [.init("job", .string(job.id))])
         guard job.deadline > now else { return await finish(JobOutcome(.expired, job: job.id, kind: job.work.name)) }
         do throws(JobRefusal) {
             if let reader = job.reader, !readers.contains(reader) {
@@ -91,7 +93,7 @@ extension JobDesk {
                 scheduleSweep()
                 return
             case .indicate:
-                throw JobRefusal(.noIndicator, "None of the readers has a light that can be set from here.")
+                throw JobRefusal(.noIndicator, "No reader of this node has lights that can be controlled.")
             case .cancel(let id): try await cancel(id)
             case .allow: break
             }
@@ -106,13 +108,13 @@ extension JobDesk {
 
     private func cancel(_ id: String) async throws(JobRefusal) {
         guard let entry = board.entries.first(where: { $0.job.id == id }) else {
-            throw JobRefusal(.badJob, "The job \(id) does not wait here.")
+            throw JobRefusal(.badJob, "The job \(id) is not waiting on this node.")
         }
         guard entry.beginning == nil else {
-            throw JobRefusal(.badJob, "The job \(id) has begun with a tag, and can't be taken back.")
+            throw JobRefusal(.badJob, "The job \(id) has started on a tag, so it can't be cancelled.")
         }
         board.end(id)
-        await finish(JobOutcome(JobRefusal(.cancelled, "The job was taken back.", job: id), of: entry.job))
+        await finish(JobOutcome(JobRefusal(.cancelled, "The job was cancelled.", job: id), of: entry.job))
     }
 
     func end(

@@ -22,7 +22,7 @@ extension JobDesk {
             let id = entry.job.id
             beginning.serial = try await parts.spool.begin(id, at: reader, with: uid, takingSerial: needsSerial)
         } catch {
-            parts.log("spool", "A job can't begin: \(error.reason)")
+            parts.log("spool", "A job can't start: \(error.reason)")
             board.release(entry.job.id)
             return nil
         }
@@ -51,7 +51,7 @@ extension JobDesk {
         }
         let result = await work.perform(on: tag)
         await finish(order, result)
-        if case .lost = result { throw TagError(.tagLost, "The tag left before its job was done.") }
+        if case .lost = result { throw TagError(.tagLost, "The tag left before its job was finished.") }
     }
 
     private func beginWork() { runningJobCount += 1 }
@@ -68,7 +68,7 @@ extension JobDesk {
             do throws(SpoolError) {
                 try await parts.spool.note(state, of: order.job.id)
             } catch {
-                parts.log("spool", "What a tag was left with can't be stored: \(error.reason)")
+                parts.log("spool", "The state in which a job left its tag can't be stored: \(error.reason)")
             }
         }
     }

@@ -97,7 +97,7 @@ package actor JobDesk {
 
     /// Queues a job that could not be done for another attempt.
     func postpone(_ job: Job, _ error: SpoolError) {
-        parts.log("spool", "The job \(job.id) can't be done, and is tried again: \(error.reason)")
+        parts.log("spool", "The job \(job.id) failed and will be retried: \(error.reason)")
         interruptedJobs.append(job)
         scheduleSweep()
     }
@@ -135,7 +135,7 @@ package actor JobDesk {
         do throws(SpoolError) {
             try await end(outcome)
         } catch {
-            parts.log("spool", "The end of a job can't be stored, and is tried again: \(error.reason)")
+            parts.log("spool", "The outcome of a job can't be stored. Trying again: \(error.reason)")
             unstoredOutcomes.append(outcome)
             scheduleSweep()
         }

@@ -20,7 +20,7 @@ package struct SecretsFolder: Sendable {
             let bytes = try SecretFile.read("\(path)/\(name)")
             guard let secret = TagSecret(file: String(decoding: bytes, as: UTF8.self)) else {
                 throw ConfigurationError(
-                    "The secret \(name) has to be 4 bytes, and 2 of acknowledgement, in hexadecimal digits."
+                    "The secret \(name) must be 4 bytes, plus 2 for the acknowledgement, in hexadecimal digits."
                 )
             }
             return secret

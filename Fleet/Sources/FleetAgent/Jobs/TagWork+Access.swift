@@ -38,7 +38,7 @@ extension TagWork {
         _ state: inout JobOutcome.TagState
     ) async throws(Failure) {
         guard let tag = tag as? Type2Tag else {
-            throw Failure(TagError(.unsupported, "Only NTAG21x and MIFARE Ultralight EV1 support a password here."))
+            throw Failure(TagError(.unsupported, "Passwords work only on NTAG21x and MIFARE Ultralight EV1."))
         }
         let password = try password(secret)
         do throws(TagError) {
@@ -67,7 +67,7 @@ extension TagWork {
             let password = Type2Tag.Password(bytes, acknowledgement: acknowledgement)
         else {
             throw Failure(
-                JobRefusal(.noSecret, "The secret is no password of 4 bytes with 2 bytes of acknowledgement.")
+                JobRefusal(.noSecret, "The secret is not a 4-byte password with a 2-byte acknowledgement.")
             )
         }
         return password

@@ -51,7 +51,7 @@ struct TagWork {
 
     private func perform(on tag: WatchedTag, _ state: inout JobOutcome.TagState) async throws(Failure) {
         guard let forumTag = tag.forumTag else {
-            throw Failure(TagError(.unsupported, "The tag is of a kind that holds no NDEF."))
+            throw Failure(TagError(.unsupported, "This kind of tag can't hold NDEF."))
         }
         switch order.job.work {
         case .write(let template, let locks): try await write(template, locks: locks, forumTag, &state)

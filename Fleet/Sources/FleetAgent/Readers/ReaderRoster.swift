@@ -24,14 +24,14 @@ package actor ReaderRoster {
     /// Returns why a configured reader can never be used, and what to do about it; nil if all readers are usable.
     package static func problem(_ configuration: AgentConfiguration) -> String? {
         guard !configuration.readers.isEmpty || !configuration.namedReaders.isEmpty else {
-            return "There is no reader. Name one in readers, or in [[reader]]."
+            return "No reader is configured. Name one in readers, or in [[reader]]."
         }
         let readers = configuration.readers.filter { $0 != "all" } + configuration.namedReaders.map(\.reader)
         // "pcsc" means the first PC/SC reader found. "all" finds that reader too.
         guard !configuration.readers.contains("all") || !readers.contains("pcsc") else {
             return """
-                The reader pcsc would be used twice, because readers has "all", as it has by default. Write the whole name of \
-                the reader, or readers = [].
+                The reader pcsc would be used twice, because readers contains "all", which is the default. Write the \
+                reader's full name, or readers = [].
                 """
         }
         return readers.lazy.compactMap { ReaderConfiguration(reader: $0, tags: configuration.tags).backgroundProblem }
@@ -77,7 +77,7 @@ package actor ReaderRoster {
         let reasons = MachineReaders.absences().joined(separator: " ")
         guard !reasons.isEmpty, reasons != absence else { return }
         absence = reasons
-        log("no-reader", "There is no reader of PC/SC yet. \(reasons)")
+        log("no-reader", "No PC/SC reader is available yet. \(reasons)")
     }
 
     private func addListed(_ reader: String) async {

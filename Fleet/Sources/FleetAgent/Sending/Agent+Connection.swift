@@ -42,7 +42,7 @@ extension Agent {
         case .message: break
         case .subscribed(let refused):
             guard !refused.isEmpty else { return }
-            log("not-allowed", "The broker does not let this node read \(refused.joined(separator: ", ")).")
+            log("not-allowed", "The broker does not let this node subscribe to \(refused.joined(separator: ", ")).")
         }
     }
 

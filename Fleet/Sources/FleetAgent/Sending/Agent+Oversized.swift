@@ -8,25 +8,28 @@ extension Agent {
     /// Resends an event without its message content. If the event is still too large, gives it up: otherwise it would
     /// block all later events forever.
     func shorten(_ number: Int64?) async {
-        guard let number else { return log("too-large", "The broker takes no message as large as one of this node.") }
+        guard let number else { return log("too-large", "A message is too large for the broker.") }
         if let place = replayedEvents.removeValue(forKey: number) { return await shortenReplayed(number, place) }
         guard let place = outbox.inFlight[number] else { return }
         let name = "Event \(place.sequence) of \(place.reader)"
         let range = place.sequence...place.sequence
         guard let events = try? await spool.events(of: place.reader, in: range, limit: 1) else {
-            return log("spool", "\(name) is too large for the broker, and could not be read. It is sent again later.")
+            return log(
+                "spool",
+                "\(name) is too large for the broker, and could not be read. It will be sent again later."
+            )
         }
         // The connection may have been lost during the read. Then all pending events are sent again anyway.
         guard outbox.inFlight[number] == place else { return }
         guard let shortened = events.first.flatMap({ CloudEvent.shortened($0.payload) }), outbox.shorten(number) else {
-            let advice = "The broker takes no message as large as this; allow it larger ones."
-            log("event-given-up", "\(name) was given up. \(advice)")
+            let advice = "Raise the broker's size limit."
+            log("event-given-up", "\(name) is too large for the broker, and was given up. \(advice)")
             return await acknowledge([UInt64(number)])
         }
         noteOversized(number)
         log(
             "event-shortened",
-            "\(name) is sent without what is on the tag, because the broker takes no larger messages."
+            "\(name) is sent without the tag's contents, because it is too large for the broker."
         )
         let payload = outbox.isLate(number) ? CloudEvent.late(shortened) : shortened
         publish([(settings.topics.event(node, place.reader), payload, UInt64(number))])
@@ -47,7 +50,7 @@ extension Agent {
         guard let event = try? await spool.events(of: place.reader, in: range, limit: 1).first,
             let shortened = CloudEvent.shortened(event.payload)
         else {
-            return requestLog("too-large", "The broker takes no message as large as one that was asked for.")
+            return requestLog("too-large", "A requested event is too large for the broker.")
         }
         // If the broker closes the connection now, the client has to request the event again.
         noteOversized(number ^ Self.replayMark)

@@ -14,9 +14,9 @@ extension Agent {
         guard shortage != self.shortage else { return }
         self.shortage = shortage
         switch shortage {
-        case .limit?: log("events-dropped", "The spool is full, and events are dropped. \(SpoolShortage.limit.advice)")
-        case .disk?: log("spool-full", "Events are only sent, and not stored. \(SpoolShortage.disk.advice)")
-        case nil: log("spool-room", "The spool has room.")
+        case .limit?: log("events-dropped", "The spool is full, so events are dropped. \(SpoolShortage.limit.advice)")
+        case .disk?: log("spool-full", "Events are sent without being stored. \(SpoolShortage.disk.advice)")
+        case nil: log("spool-room", "The spool has room again.")
         }
         if outbox.isConnected { publishInfo() }
         if shortage != nil { lookForRoomLater() }
@@ -36,7 +36,7 @@ extension Agent {
         do throws(SpoolError) {
             try await spool.drop(lost)
         } catch {
-            log("spool", "\(lost.count) events are lost. \(error.reason)")
+            log("spool", "\(lost.count) events were lost. \(error.reason)")
         }
     }
 

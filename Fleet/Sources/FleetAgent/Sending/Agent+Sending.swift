@@ -88,7 +88,7 @@ extension Agent {
     /// Handles a message that the broker rejected. A rejected event and all later events stay in the spool.
     func refuse(_ number: Int64?, _ reason: String) {
         guard !outbox.isPaused else { return }
-        log("not-allowed", "The broker does not let this node publish (\(reason)). Check its access list for \(node).")
+        log("not-allowed", "The broker does not let this node publish (\(reason)). Check the access list for \(node).")
         guard number != nil else { return }
         outbox.pause()
         later(Self.refusalDelay) { await $0.resume() }
@@ -197,10 +197,13 @@ extension Agent {
             let from = request["from"]?.int, let to = request["to"]?.int, from <= to,
             request["stream"].map({ $0.text == spool.stream }) ?? true
         else {
-            return requestLog("replay-refused", "Events were asked for in a way that is not understood.")
+            return requestLog("replay-refused", "A request for events is not valid.")
         }
         guard replayedEvents.count < Self.mostReplayed else {
-            return requestLog("replay-refused", "Events were asked for while others are still on their way.")
+            return requestLog(
+                "replay-refused",
+                "A request for events was refused, because the events of an earlier one are still being sent."
+            )
         }
         let range = Int64(from)...Int64(to)
         guard let events = try? await spool.events(of: reader, in: range, limit: Self.mostReplayed), outbox.isConnected

@@ -120,7 +120,7 @@ extension Agent {
         let topics = Set(numbers.compactMap { topicsBeingCleared.removeValue(forKey: $0) })
         guard !topics.isEmpty, (try? await spool.note(retained: topics, false)) != nil else { return }
         retained.subtract(topics)
-        log("cleared", "\(topics.count) retained messages of what this node no longer has were cleared.")
+        log("cleared", "\(topics.count) retained messages about readers that this node no longer has were cleared.")
     }
 
     // MARK: Documents

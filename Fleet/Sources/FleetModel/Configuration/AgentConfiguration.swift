@@ -80,12 +80,12 @@ package struct AgentConfiguration: Sendable {
         removalDelay = .milliseconds(try table.int("removal_delay_ms", in: 0...60_000) ?? 300)
         namedReaders = try table.tables("reader") { table throws(ConfigurationError) in
             guard let name = try table.name("name"), let reader = try table.string("reader"), name != .bridge else {
-                throw ConfigurationError("Each [[reader]] needs a name, other than bridge, and a reader.")
+                throw ConfigurationError("Each [[reader]] needs a reader and a name; the name can't be bridge.")
             }
             return NamedReader(name: name, reader: reader)
         }
         guard Set(namedReaders.map(\.name)).count == namedReaders.count else {
-            throw ConfigurationError("Two of [[reader]] have the same name. Give each its own.")
+            throw ConfigurationError("Two [[reader]] tables have the same name. Give each its own.")
         }
         try readParts(&table)
         try table.finish()
@@ -102,7 +102,7 @@ package struct AgentConfiguration: Sendable {
         (spool, inFlight) = try table.table("spool") { table throws(ConfigurationError) in
             var spool = SpoolPart()
             guard let policy = FullPolicy(rawValue: try table.string("policy") ?? "oldest") else {
-                throw ConfigurationError("spool.policy has to be oldest or newest.")
+                throw ConfigurationError("spool.policy must be oldest or newest.")
             }
             spool.policy = policy
             spool.limit = try table.int("limit_mb", in: 1...1_000_000) ?? spool.limit
@@ -116,7 +116,7 @@ package struct AgentConfiguration: Sendable {
                     let data = Data(base64Encoded: text),
                     let key = try? Curve25519.Signing.PublicKey(rawRepresentation: data)
                 else {
-                    throw ConfigurationError("Each [[jobs.key]] needs a name, and public with 32 bytes in base64.")
+                    throw ConfigurationError("Each [[jobs.key]] needs a name, and 32 bytes in base64 as public.")
                 }
                 return (name.text, key)
             }
@@ -132,7 +132,7 @@ package struct AgentConfiguration: Sendable {
             let isOn = try table.bool("discovery") ?? true
             let prefix = try table.string("prefix") ?? "homeassistant"
             guard FleetTopics(root: prefix) != nil else {
-                throw ConfigurationError("home_assistant.prefix has to be names with / between them.")
+                throw ConfigurationError("home_assistant.prefix must be names separated by /.")
             }
             return isOn ? prefix : nil
         }

@@ -26,13 +26,13 @@ package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
             switch text[..<end.lowerBound].lowercased() {
             case "mqtts", "ssl", "tls": usesTLS = true
             case "mqtt", "tcp": usesTLS = false
-            default: throw ConfigurationError("The broker has to begin with mqtts:// or mqtt://, not \(text).")
+            default: throw ConfigurationError("The broker's address must begin with mqtts:// or mqtt://, not \(text).")
             }
             rest = text[end.upperBound...]
         }
         if rest.hasSuffix("/") { rest = rest.dropLast() }
         guard !rest.contains("@") else {
-            throw ConfigurationError("User and password do not go into the broker's address. Use [login].")
+            throw ConfigurationError("Don't put the user and password into the broker's address. Use [login].")
         }
         var port = usesTLS ? 8883 : 1883
         var host = rest
@@ -47,15 +47,15 @@ package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
         }
         if rest.hasPrefix(":") {
             guard let number = Int(rest.dropFirst()), (1...65535).contains(number) else {
-                throw ConfigurationError("The broker's port has to be 1 to 65535, in \(text).")
+                throw ConfigurationError("The broker's port must be 1 to 65535, not as in \(text).")
             }
             port = number
         } else if !rest.isEmpty {
-            throw ConfigurationError("The broker's address has to be mqtts://HOST:PORT, not \(text).")
+            throw ConfigurationError("The broker's address must be mqtts://HOST:PORT, not \(text).")
         }
         let isAllowed = host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2F }
         guard !host.isEmpty, host.utf8.count <= 253, isAllowed else {
-            throw ConfigurationError("The broker's address has to be mqtts://HOST:PORT, not \(text).")
+            throw ConfigurationError("The broker's address must be mqtts://HOST:PORT, not \(text).")
         }
         guard usesTLS || allowsPlain || Self.isLoopback(String(host)) else {
             throw ConfigurationError(

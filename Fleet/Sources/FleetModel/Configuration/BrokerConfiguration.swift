@@ -30,7 +30,7 @@ package struct BrokerConfiguration: Sendable, Hashable {
         allowsPlain = try table.bool("allow_plain") ?? allowsPlain
         if let root = try table.string("topic_root") {
             guard let topics = FleetTopics(root: root) else {
-                throw ConfigurationError("topic_root has to be names with / between them.")
+                throw ConfigurationError("topic_root must be names separated by /.")
             }
             self.topics = topics
         }
@@ -41,7 +41,7 @@ package struct BrokerConfiguration: Sendable, Hashable {
             (try table.string("user"), try table.file("password_file"))
         }
         guard (certificate == nil) == (key == nil) else {
-            throw ConfigurationError("tls.certificate and tls.key belong together. Name both.")
+            throw ConfigurationError("tls.certificate needs tls.key, and the other way round. Name both.")
         }
     }
 }

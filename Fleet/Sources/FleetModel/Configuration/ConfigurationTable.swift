@@ -15,12 +15,12 @@ struct ConfigurationTable {
         } catch let error as TOMLParseError {
             throw ConfigurationError("Line \(error.source.begin.line): \(error.description)")
         } catch {
-            throw ConfigurationError("This is no TOML document: \(error)")
+            throw ConfigurationError("This is not a TOML document: \(error)")
         }
         do throws(JSONFailure) {
             self.init(try JSONValue(parsing: Array(json.utf8)), path: "")
         } catch {
-            throw ConfigurationError("The configuration has values of a kind that is not used here.")
+            throw ConfigurationError("The configuration contains values of an unsupported type.")
         }
     }
 
@@ -35,12 +35,12 @@ struct ConfigurationTable {
     }
 
     private func fails(_ name: String, _ what: String) -> ConfigurationError {
-        ConfigurationError("\(path)\(name) has to be \(what).")
+        ConfigurationError("\(path)\(name) must be \(what).")
     }
 
     mutating func string(_ name: String) throws(ConfigurationError) -> String? {
         guard let value = value(name) else { return nil }
-        guard let text = value.text, !text.isEmpty else { throw fails(name, "a text that is not empty") }
+        guard let text = value.text, !text.isEmpty else { throw fails(name, "a string that is not empty") }
         return text
     }
 
@@ -67,9 +67,9 @@ struct ConfigurationTable {
 
     mutating func strings(_ name: String) throws(ConfigurationError) -> [String]? {
         guard let value = value(name) else { return nil }
-        guard let elements = value.elements else { throw fails(name, "a list of texts") }
+        guard let elements = value.elements else { throw fails(name, "a list of strings") }
         let texts = elements.compactMap(\.text)
-        guard texts.count == elements.count else { throw fails(name, "a list of texts") }
+        guard texts.count == elements.count else { throw fails(name, "a list of strings") }
         return texts
     }
 
@@ -78,14 +78,16 @@ struct ConfigurationTable {
         guard let value = value(name) else { return [:] }
         var map: [String: String] = [:]
         for member in value.objectMembers ?? [] { map[member.name] = member.value.text }
-        guard let count = value.objectMembers?.count, count == map.count else { throw fails(name, "a table of texts") }
+        guard let count = value.objectMembers?.count, count == map.count else {
+            throw fails(name, "a table of strings")
+        }
         return map
     }
 
     mutating func name(_ name: String) throws(ConfigurationError) -> FleetName? {
         guard let value = value(name) else { return nil }
         guard let result = value.text.flatMap(FleetName.init) else {
-            throw fails(name, "a text of 1 to 64 letters of ASCII, digits, - and _")
+            throw fails(name, "a string of 1 to 64 ASCII letters, digits, - and _")
         }
         return result
     }
@@ -109,10 +111,10 @@ struct ConfigurationTable {
         _ read: (inout ConfigurationTable) throws(ConfigurationError) -> Value
     ) throws(ConfigurationError) -> [Value] {
         guard let value = value(name) else { return [] }
-        guard let elements = value.elements else { throw fails(name, "a list of tables, as [[\(name)]]") }
+        guard let elements = value.elements else { throw fails(name, "a list of tables, written as [[\(name)]]") }
         var results: [Value] = []
         for element in elements {
-            guard element.objectMembers != nil else { throw fails(name, "a list of tables, as [[\(name)]]") }
+            guard element.objectMembers != nil else { throw fails(name, "a list of tables, written as [[\(name)]]") }
             var table = ConfigurationTable(element, path: "\(path)\(name).")
             results.append(try read(&table))
             try table.finish()
@@ -123,7 +125,7 @@ struct ConfigurationTable {
     /// Throws if the table contains an unknown key.
     func finish() throws(ConfigurationError) {
         for member in members where !readKeys.contains(member.name) {
-            throw ConfigurationError("There is no key \(path)\(member.name). Remove it, or check how it is spelled.")
+            throw ConfigurationError("The key \(path)\(member.name) is unknown. Remove it, or check its spelling.")
         }
     }
 }

@@ -19,7 +19,7 @@ package struct FleetConfiguration: Sendable, Hashable {
             (try table.name("key")?.text, try table.file("private_file"))
         }
         guard (signingKey == nil) == (signingFile == nil) else {
-            throw ConfigurationError("sign.key and sign.private_file belong together. Name both.")
+            throw ConfigurationError("sign.key needs sign.private_file, and the other way round. Name both.")
         }
         try table.finish()
     }

@@ -39,11 +39,13 @@ package enum TOMLTrial {
             try? input.fileHandleForWriting.write(contentsOf: Data(bytes))
             try? input.fileHandleForWriting.close()
         } catch {
-            throw ConfigurationError("No process can be started to check the configuration: \(error)")
+            throw ConfigurationError("The process that checks the configuration can't be started: \(error)")
         }
         child.waitUntilExit()
         guard child.terminationReason == .exit, child.terminationStatus == 0 else {
-            throw ConfigurationError("This is not a TOML document. Check its brackets, and how deep its tables are.")
+            throw ConfigurationError(
+                "This is not a TOML document, or its tables are nested too deeply. Check its brackets."
+            )
         }
     }
 }

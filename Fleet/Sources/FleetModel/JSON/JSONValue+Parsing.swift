@@ -25,7 +25,7 @@ extension JSONValue {
         guard
             let node = try? JSONReader.read(bytes, in: start..<bytes.count, maximumDepth: Self.maximumDepth),
             let value = JSONValue(node)
-        else { throw JSONFailure(reason: "This is no JSON text in UTF-8.") }
+        else { throw JSONFailure(reason: "This is not JSON text in UTF-8.") }
         self = value
     }
 

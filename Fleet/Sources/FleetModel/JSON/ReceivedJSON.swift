@@ -9,7 +9,7 @@ package enum ReceivedJSON {
         guard let text = String(validating: bytes, as: UTF8.self),
             (try? JSONValue(parsing: bytes))?.objectMembers != nil
         else {
-            return #"{"ok":false,"error":"not-json","message":"A message is no JSON object."}"#
+            return #"{"ok":false,"error":"not-json","message":"A message is not a JSON object."}"#
         }
         return JSONText.line(text)
     }

@@ -11,7 +11,7 @@ extension Job {
         }
         func refuse(_ reason: String) -> JobRefusal { JobRefusal(.badJob, reason, job: id) }
         guard let node = value["node"]?.text.flatMap(FleetName.init) else {
-            throw refuse("A job needs the name of its node.")
+            throw refuse("A job needs the name of a node.")
         }
         guard let deadline = value["deadline"]?.text.flatMap(Timestamp.milliseconds) else {
             throw refuse("A job needs a deadline in UTC, such as 2026-11-24T06:00:00Z.")
@@ -24,7 +24,7 @@ extension Job {
         var uid: [UInt8]?
         if let text = value["uid"] {
             guard let bytes = text.text.flatMap(Hex.bytes), (1...10).contains(bytes.count) else {
-                throw refuse("The UID has to be 1 to 10 bytes in hexadecimal digits.")
+                throw refuse("The UID must be 1 to 10 bytes in hexadecimal digits.")
             }
             uid = bytes
         }
@@ -38,7 +38,7 @@ extension Job {
             throw refuse(error.reason)
         }
         for member in members where !commonMembers.contains(member.name) && !ownMembers.contains(member.name) {
-            throw refuse("A job of this kind has no member \(member.name).")
+            throw refuse("A job of this kind does not support the member \(member.name).")
         }
         self.init(id: id, node: node, deadline: deadline, reader: reader, uid: uid, work: work)
     }
@@ -47,23 +47,23 @@ extension Job {
         switch value["kind"]?.text {
         case "write":
             guard let locks = (value["lock"] ?? false).bool else {
-                throw JobRefusal(.badJob, "The member lock has to be true or false.")
+                throw JobRefusal(.badJob, "The member lock must be true or false.")
             }
             return (.write(try template(value["message"]), locks: locks), ["message", "lock"])
         case "protect": return (.protect(try secret(value)), ["password_hex", "pack_hex", "secret"])
         case "lock": return (.lock, [])
         case "indicate":
             guard let signal = value["signal"]?.text.flatMap(Signal.init) else {
-                throw JobRefusal(.badJob, "The signal has to be allowed, refused or attention.")
+                throw JobRefusal(.badJob, "The signal must be allowed, refused or attention.")
             }
             return (.indicate(signal), ["signal"])
         case "allow": return (.allow(try allowChange(value)), ["mode", "uids"])
         case "cancel":
             guard let job = value["job"]?.text, FleetName(job) != nil else {
-                throw JobRefusal(.badJob, "The job to take back has to be named.")
+                throw JobRefusal(.badJob, "The id of the job to cancel is missing.")
             }
             return (.cancel(job: job), ["job"])
-        default: throw JobRefusal(.badJob, "The kind has to be write, protect, lock, indicate, allow or cancel.")
+        default: throw JobRefusal(.badJob, "The kind must be write, protect, lock, indicate, allow or cancel.")
         }
     }
 
@@ -73,18 +73,18 @@ extension Job {
         if names == ["link"], let link = value?["link"]?.text, !link.isEmpty { return .link(link) }
         if names == ["text"] || names == ["text", "language"], let text = value?["text"]?.text {
             guard let language = (value?["language"] ?? "en").text, (1...63).contains(language.utf8.count) else {
-                throw JobRefusal(.badJob, "The language has to be a code such as en.")
+                throw JobRefusal(.badJob, "The language must be a code such as en.")
             }
             return .text(text, language: language)
         }
         if names == ["hex"], let bytes = value?["hex"]?.text.flatMap(Hex.bytes) { return .bytes(bytes) }
-        throw JobRefusal(.badJob, "The message has to be one of link, text (with language) and hex.")
+        throw JobRefusal(.badJob, "The message must be exactly one of link, text (with language) and hex.")
     }
 
     private static func secret(_ value: JSONValue) throws(JobRefusal) -> TagSecret {
         if let secret = value["secret"] {
             guard value["password_hex"] == nil, value["pack_hex"] == nil else {
-                throw JobRefusal(.badJob, "A job has a password or the name of a secret, not both.")
+                throw JobRefusal(.badJob, "A job contains either a password or the name of a secret, not both.")
             }
             guard let name = secret.text.flatMap(FleetName.init) else {
                 throw JobRefusal(.badJob, "The secret's name is not valid.")
@@ -96,7 +96,7 @@ extension Job {
         else {
             throw JobRefusal(
                 .badJob,
-                "The password has to be 4 bytes and the acknowledgement 2, in hexadecimal digits."
+                "The password must be 4 bytes and the acknowledgement 2, in hexadecimal digits."
             )
         }
         return .bytes(password: password, acknowledgement: acknowledgement)
@@ -104,11 +104,11 @@ extension Job {
 
     private static func allowChange(_ value: JSONValue) throws(JobRefusal) -> AllowChange {
         guard let mode = (value["mode"] ?? "replace").text.flatMap(AllowChange.Mode.init) else {
-            throw JobRefusal(.badJob, "The mode has to be replace, add, remove or off.")
+            throw JobRefusal(.badJob, "The mode must be replace, add, remove or off.")
         }
         guard mode != .off else {
             guard value["uids"] == nil else {
-                throw JobRefusal(.badJob, "The mode off ends the list, and takes no uids.")
+                throw JobRefusal(.badJob, "The mode off removes the list, so it can't have uids.")
             }
             return AllowChange(.off)
         }
@@ -117,7 +117,7 @@ extension Job {
         guard uids.count == elements?.count, uids.count <= maximumUIDs else {
             throw JobRefusal(
                 .badJob,
-                "The uids have to be a list of at most \(maximumUIDs) UIDs in hexadecimal digits."
+                "The uids must be a list of at most \(maximumUIDs) UIDs in hexadecimal digits."
             )
         }
         return AllowChange(mode, uids: uids)

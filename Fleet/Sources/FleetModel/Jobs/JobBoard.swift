@@ -68,7 +68,8 @@ package struct JobBoard: Sendable {
     /// - Throws: ``JobRefusal`` with `tooManyJobs` if the board is full.
     package func checkRoom(for job: Job) throws(JobRefusal) {
         guard entries.count < Self.maximumCount else {
-            throw JobRefusal(.tooManyJobs, "\(Self.maximumCount) jobs wait already. Take some back first.", job: job.id)
+            let reason = "\(Self.maximumCount) jobs are waiting already. Cancel some first."
+            throw JobRefusal(.tooManyJobs, reason, job: job.id)
         }
     }
 
@@ -131,7 +132,7 @@ package struct JobBoard: Sendable {
         outcome.uid = beginning.uid
         outcome.serial = beginning.serial
         outcome.tagState = beginning.tagState
-        outcome.message = "The tag left before the work was done, and did not come back."
+        outcome.message = "The tag left before the work was finished, and did not return."
         return outcome
     }
 

@@ -43,7 +43,7 @@ package struct JobKeys: Sendable {
 
     private static func check(_ job: Job, node: FleetName, now: Int64) throws(JobRefusal) {
         guard job.node == node else {
-            throw JobRefusal(.wrongNode, "The job is for the node \(job.node), and this is \(node).")
+            throw JobRefusal(.wrongNode, "The job is for the node \(job.node), but this is \(node).")
         }
         guard job.deadline <= now + Job.longestWait else {
             throw JobRefusal(.badJob, "The deadline is more than 7 days from now.")
@@ -63,7 +63,7 @@ package struct JobKeys: Sendable {
     private static func signedBytes(_ message: JSONValue) throws(JobRefusal) -> [UInt8]? {
         guard let signed = message["signed"]?.text else { return nil }
         guard let bytes = Base64URL.bytes(signed) else {
-            throw JobRefusal(.badJob, "What is signed has to be in base64url.")
+            throw JobRefusal(.badJob, "The member signed must be in base64url.")
         }
         return bytes
     }
@@ -71,14 +71,14 @@ package struct JobKeys: Sendable {
     /// Checks the signature. If no keys are configured, any job is accepted.
     private func check(_ message: JSONValue, signed: [UInt8]?) throws(JobRefusal) {
         guard areNeeded else { return }
-        guard let signed else { throw JobRefusal(.unsigned, "This node takes signed jobs alone.") }
+        guard let signed else { throw JobRefusal(.unsigned, "This node accepts only signed jobs.") }
         guard let key = message["key"]?.text.flatMap({ keys[$0] }) else {
             throw JobRefusal(.unknownKey, "This node does not have the key of the job.")
         }
         guard let signature = message["signature"]?.text.flatMap(Base64URL.bytes),
             key.isValidSignature(Data(signature), for: Data(Self.context + signed))
         else {
-            throw JobRefusal(.badSignature, "The signature does not belong to the job.")
+            throw JobRefusal(.badSignature, "The signature does not match the job.")
         }
     }
 

@@ -15,19 +15,19 @@ extension MessageTemplate {
             do throws(NDEFError) {
                 _ = try NDEFMessage(decoding: bytes)
             } catch {
-                throw JobRefusal(.badJob, "The bytes of the message are no NDEF message: \(error)")
+                throw JobRefusal(.badJob, "The bytes are not an NDEF message: \(error)")
             }
         case .link(let link):
             guard Self.isLink(link) else {
                 throw JobRefusal(
                     .badJob,
-                    "'\(link.prefix(200))' is not a link. A link begins like https://, and has no spaces."
+                    "'\(link.prefix(200))' is not a link. Use one such as https://example.com, without spaces."
                 )
             }
             try Self.checkPlaces(link)
         case .text(let text, let language):
             guard Self.isLanguage(language) else {
-                throw JobRefusal(.badJob, "'\(language.prefix(63))' is not a language. A language is like en or pt-BR.")
+                throw JobRefusal(.badJob, "'\(language.prefix(63))' is not a language. Use a code such as en or pt-BR.")
             }
             try Self.checkPlaces(text)
         }
@@ -63,7 +63,10 @@ extension MessageTemplate {
             guard let place = places.first(where: { rest.hasPrefix($0) }) else {
                 let end = rest.firstIndex(of: "}").map { rest.index(after: $0) } ?? rest.endIndex
                 let names = places.joined(separator: ", ")
-                throw JobRefusal(.badJob, "'\(rest[..<end].prefix(40))' is no place to fill. There are \(names).")
+                throw JobRefusal(
+                    .badJob,
+                    "'\(rest[..<end].prefix(40))' is not a known placeholder. The placeholders are \(names)."
+                )
             }
             rest = rest.dropFirst(place.count)
         }

@@ -46,7 +46,7 @@ package enum MessageTemplate: Sendable, Hashable {
                 return try NDEFMessage([.text(Self.filled(text, values), language: language)]).encoded()
             }
         } catch {
-            throw JobRefusal(.badJob, "The message of the job can't be made: \(error)")
+            throw JobRefusal(.badJob, "The job's message can't be created: \(error)")
         }
     }
 

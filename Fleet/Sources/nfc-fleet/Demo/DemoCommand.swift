@@ -24,17 +24,17 @@ struct DemoCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "The broker's port. Default: a free one.")
+    @Option(help: "The broker's port. Default: any free port.")
     var port: UInt16?
 
-    @Flag(help: "Show everything once, and end.")
+    @Flag(help: "Show everything once, and exit.")
     var once = false
 
     @Flag(help: "Print JSON lines.")
     var json = false
 
     func validate() throws {
-        if port == 0 { throw ValidationError("--port has to be 1 to 65535. Without it a free one is used.") }
+        if port == 0 { throw ValidationError("--port must be 1 to 65535. Without it, any free port is used.") }
     }
 
     func run() async throws {

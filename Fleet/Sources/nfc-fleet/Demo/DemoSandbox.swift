@@ -19,18 +19,22 @@ final class DemoSandbox {
             throw FleetFailure(.refused, "port-in-use", "Port \(port) is in use. Choose another, or leave --port out.")
         }
         guard let mosquitto = DemoProcess.find("mosquitto") else {
-            throw FleetFailure(.noBroker, "no-mosquitto", "There is no mosquitto. Install it: apt install mosquitto")
+            throw FleetFailure(
+                .noBroker,
+                "no-mosquitto",
+                "mosquitto is not installed. Install it: apt install mosquitto"
+            )
         }
         guard let agent = DemoProcess.find("nfc-agent") else {
             throw FleetFailure(
                 .refused,
                 "no-agent",
-                "There is no nfc-agent beside nfc-fleet. Run: swift build --package-path Fleet"
+                "nfc-agent is missing next to nfc-fleet. Run: swift build --package-path Fleet"
             )
         }
         var template = Array("/tmp/nfc-fleet-XXXXXX".utf8CString)
         guard let made = unsafe mkdtemp(&template).map({ unsafe String(cString: $0) }) else {
-            throw FleetFailure(.refused, "folder", "No folder can be made in /tmp. Make room on the disk.")
+            throw FleetFailure(.refused, "folder", "A folder can't be created in /tmp. Free some disk space.")
         }
         folder = made
         tags = DemoTags(folder: made + "/tags")

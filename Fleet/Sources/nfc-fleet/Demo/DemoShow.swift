@@ -62,7 +62,7 @@ struct DemoShow {
     }
 
     private mutating func begin() throws {
-        Output.note("The agent of the node demo has one reader, entrance. A poster is brought near.")
+        Output.note("The agent of the node demo has one reader, entrance. A poster is held near it.")
         next(.ready, 0.2)
     }
 
@@ -77,7 +77,9 @@ struct DemoShow {
             place.tags.remove(round)
             next(.posterGoes, 20)
         case .jobWaits:
-            Output.note("A job is sent: the next tag gets a link with a serial number. An empty tag is brought near.")
+            Output.note(
+                "A job is sent: the next tag gets a link with a serial number. An empty tag is held near the reader."
+            )
             try sendJob()
             next(.jobSent, 0.5)
         case .jobSent:
@@ -94,7 +96,7 @@ struct DemoShow {
             place.tags.remove(round &+ 1)
             next(.blankGoes, 20)
         case .start, .posterComes, .posterGoes, .blankComes, .blankGoes:
-            throw FleetFailure(.refused, "no-event", "An event did not come within 20 seconds.")
+            throw FleetFailure(.refused, "no-event", "An event did not arrive within 20 seconds.")
         }
         return nil
     }

@@ -8,10 +8,10 @@ struct AllowCommand: AsyncParsableCommand {
         commandName: "allow",
         abstract: "Change which tags are allowed at a node.",
         discussion: """
-            While there is a list, each event of a tag says whether the tag is on it.
-            --clear makes a list on which no tag is; --mode off removes the list.
-            With --reader it is the list of one reader, else that of all readers which
-            have none of their own.
+            While a list exists, each tag event says whether the tag is on the list.
+            --clear replaces the list by an empty one; --mode off removes the list.
+            With --reader, the list is for one reader, otherwise for all readers that
+            have no list of their own.
 
             Examples:
               nfc fleet allow kiosk-7 04689571fa5c64 --mode add
@@ -35,9 +35,11 @@ struct AllowCommand: AsyncParsableCommand {
 
     func validate() throws {
         if clear, !uids.isEmpty || mode != .replace {
-            throw ValidationError("--clear empties the list. It takes neither UIDs nor another --mode.")
+            throw ValidationError("--clear empties the list, so it can't be used with UIDs or another --mode.")
         }
-        if mode == .off, !uids.isEmpty { throw ValidationError("--mode off removes the list. It takes no UIDs.") }
+        if mode == .off, !uids.isEmpty {
+            throw ValidationError("--mode off removes the list, so it can't be used with UIDs.")
+        }
         if uids.isEmpty, mode != .off, !clear {
             throw ValidationError("Name at least one UID. --clear empties the list, and --mode off removes it.")
         }

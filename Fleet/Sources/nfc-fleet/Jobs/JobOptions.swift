@@ -12,7 +12,7 @@ struct JobOptions: ParsableArguments {
     @Argument(help: "The node.", transform: NameArgument.parse)
     var node: NameArgument
 
-    @Option(help: "The reader; without it the first at which a tag comes.", transform: NameArgument.parse)
+    @Option(help: "The reader. Default: the first one that finds a tag.", transform: NameArgument.parse)
     var reader: NameArgument?
 
     @Option(help: ArgumentHelp("Only the tag with this UID.", valueName: "hex"), transform: UIDArgument.parse)
@@ -21,7 +21,10 @@ struct JobOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Give up after this many seconds.", valueName: "seconds"))
     var deadline: Double = 60
 
-    @Option(help: "The job's id. The same id has one effect. Default: random.", transform: NameArgument.parse)
+    @Option(
+        help: "The job's id. A job sent twice with the same id runs once. Default: random.",
+        transform: NameArgument.parse
+    )
     var id: NameArgument?
 
     @Flag(help: "Do not wait for the outcome.")
@@ -29,7 +32,7 @@ struct JobOptions: ParsableArguments {
 
     func validate() throws {
         guard deadline > 0, deadline <= 604_800 else {
-            throw ValidationError("--deadline has to be more than 0 and at most 604800 seconds, which are 7 days.")
+            throw ValidationError("--deadline must be more than 0 and at most 604800 seconds, which is 7 days.")
         }
     }
 
@@ -83,7 +86,7 @@ struct JobSending {
         }
         defer {
             if isSent, session.isCancelled {
-                Output.note("The job goes on at the node. To take it back: nfc fleet cancel \(job.node) \(job.id)")
+                Output.note("The job continues at the node. To cancel it: nfc fleet cancel \(job.node) \(job.id)")
             }
         }
         let outcome = try await session.run { event -> [UInt8]? in
@@ -94,7 +97,7 @@ struct JobSending {
                     throw FleetFailure(
                         .noBroker,
                         "not-allowed",
-                        "The broker does not let you read \(refused.joined(separator: ", "))."
+                        "The broker does not let you subscribe to \(refused.joined(separator: ", "))."
                     )
                 }
                 isReady = true
@@ -107,7 +110,7 @@ struct JobSending {
                 state = message.payload
                 send()
                 if state != Self.online {
-                    Output.note("\(job.node) is offline. The job waits for it at the broker.")
+                    Output.note("\(job.node) is offline. The job is waiting for it at the broker.")
                 }
             case .broker(.message(let message)) where message.topic == outcomes && !message.isRetained:
                 let value = try? JSONValue(parsing: message.payload)
@@ -131,8 +134,8 @@ struct JobSending {
     private func absence(_ state: [UInt8]?) -> FleetFailure {
         guard state != nil else {
             let reason = """
-                No node \(job.node) has connected to this broker, or you may not read its state. The job was not sent. Check the \
-                name: nfc fleet nodes
+                The node \(job.node) has not connected to this broker, or you may not read its state. The job was not \
+                sent. Check the name: nfc fleet nodes
                 """
             return FleetFailure(.refused, "unknown-node", reason)
         }
@@ -141,7 +144,7 @@ struct JobSending {
 
     private func print(_ payload: [UInt8]) throws {
         guard !payload.isEmpty else {
-            let text = "Job \(job.id) is on its way to \(job.node)."
+            let text = "Job \(job.id) was sent to \(job.node)."
             Output.line(options.fleet.json ? JSONValue.members(["ok": true, "job": .string(job.id)]).line : text)
             return
         }

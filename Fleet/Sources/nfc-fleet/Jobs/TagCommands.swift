@@ -7,7 +7,7 @@ import FleetModel
 struct ProtectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "protect",
-        abstract: "Set a password without which the next tag can't be written.",
+        abstract: "Protect the next tag at a node from writing, with a password.",
         discussion: """
             For NTAG21x and MIFARE Ultralight EV1. With --secret, the password is in a
             file on the node and is never sent. With --password-file, it is in a file
@@ -25,12 +25,12 @@ struct ProtectCommand: AsyncParsableCommand {
     @Option(help: "The name of a secret on the node.", transform: NameArgument.parse)
     var secret: NameArgument?
 
-    @Option(help: ArgumentHelp("A file with the password; only you may read it.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file with the password; only its owner may have access.", valueName: "file"))
     var passwordFile: String?
 
     func validate() throws {
         guard (secret == nil) != (passwordFile == nil) else {
-            throw ValidationError("Name one of --secret and --password-file.")
+            throw ValidationError("Use either --secret or --password-file.")
         }
     }
 
@@ -41,7 +41,7 @@ struct ProtectCommand: AsyncParsableCommand {
         do throws(ConfigurationError) {
             let bytes = try SecretFile.readLine(passwordFile ?? "")
             guard let secret = TagSecret(file: String(decoding: bytes, as: UTF8.self)) else {
-                throw ConfigurationError("The file has to have 8 hexadecimal digits, and after a space 4 more.")
+                throw ConfigurationError("The file must have 8 hexadecimal digits, a space and 4 more digits.")
             }
             return secret
         } catch {
@@ -72,7 +72,7 @@ struct LockCommand: AsyncParsableCommand {
 struct IndicateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "indicate",
-        abstract: "Show something at a reader, where it has lights.",
+        abstract: "Show a signal at a reader that has lights.",
         discussion: """
             Example:
               nfc fleet indicate kiosk-7 attention
@@ -93,7 +93,7 @@ struct IndicateCommand: AsyncParsableCommand {
 struct CancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "Take back a job that waits for its tag.",
+        abstract: "Cancel a job that is waiting for its tag.",
         discussion: """
             Example:
               nfc fleet cancel kiosk-7 9d0c3f6e-2b1d-4c59-8a40-0c8b5f6a7e11

@@ -6,7 +6,7 @@ import FleetModel
 struct WriteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "write",
-        abstract: "Write a link, a text or a message to the next tag at a node.",
+        abstract: "Write a link, a text or a whole NDEF message to the next tag at a node.",
         discussion: """
             In a link or a text, {serial} becomes the node's next serial number, {uid}
             the tag's UID, {node} and {reader} the names.
@@ -27,26 +27,26 @@ struct WriteCommand: AsyncParsableCommand {
     @Argument(help: "The link.")
     var link: String?
 
-    @Option(help: "A text instead of a link.")
+    @Option(help: "The text to write instead of a link.")
     var text: String?
 
     @Option(help: "The language of the text. Default: en.")
     var language: String?
 
-    @Option(help: ArgumentHelp("The bytes of a whole message instead.", valueName: "hex"))
+    @Option(help: ArgumentHelp("The whole NDEF message to write instead, in hexadecimal digits.", valueName: "hex"))
     var message: String?
 
-    @Flag(help: "Then make the tag read-only. This can't be undone.")
+    @Flag(help: "Make the tag read-only afterwards. This can't be undone.")
     var lock = false
 
     func validate() throws {
         guard [link, text, message].compactMap(\.self).count == 1 else {
-            throw ValidationError("Name one of a link, --text and --message.")
+            throw ValidationError("Use exactly one of a link, --text and --message.")
         }
         guard language == nil || text != nil else {
-            throw ValidationError("--language is only for --text. Leave it out.")
+            throw ValidationError("--language works only with --text. Leave it out.")
         }
-        if let message, Hex.bytes(message) == nil { throw ValidationError("--message has to be hexadecimal digits.") }
+        if let message, Hex.bytes(message) == nil { throw ValidationError("--message must be hexadecimal digits.") }
         do throws(JobRefusal) {
             try template.check()
         } catch {

@@ -6,7 +6,7 @@ import FleetModel
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
-        abstract: "Show the configuration that holds, without secrets.",
+        abstract: "Show the configuration in use, without secrets.",
         discussion: """
             Example:
               nfc fleet config --json

@@ -81,7 +81,9 @@ extension FleetConfiguration {
             guard let data = Data(base64Encoded: text),
                 let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: data)
             else {
-                throw ConfigurationError("\(signingFile) has no key. Make one: nfc fleet key FILE --name NAME")
+                throw ConfigurationError(
+                    "\(signingFile) contains no key. To create one: nfc fleet key FILE --name NAME"
+                )
             }
             return JobSigner(name: signingKey, key: key)
         } catch {

@@ -64,13 +64,16 @@ final class FleetSession {
                     throw FleetFailure(
                         .refused,
                         "not-allowed",
-                        "The broker does not let you publish this (\(reason)). Check its access list for your user."
+                        """
+                        The broker does not let you publish this (\(reason)). Check its access list for your user \
+                        name.
+                        """
                     )
                 case .broker(.oversized):
                     throw FleetFailure(
                         .refused,
                         "too-large",
-                        "The broker takes no message as large as this. Send a shorter one, or allow it larger ones."
+                        "The message is too large for the broker. Send a shorter one, or raise the broker's limit."
                     )
                 default: result = try take(event)
                 }

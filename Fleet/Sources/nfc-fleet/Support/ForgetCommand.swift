@@ -7,11 +7,11 @@ import FleetModel
 struct ForgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Clear what the broker keeps about a node that is gone.",
+        abstract: "Delete the broker's retained messages about a node that is gone.",
         discussion: """
-            The node and its readers are no longer in nfc fleet nodes and in Home
-            Assistant. A node whose agent runs clears what it no longer has by itself,
-            and announces itself again when it comes back.
+            Removes the node and its readers from nfc fleet nodes and from Home
+            Assistant. A running agent clears its outdated messages itself, and
+            announces its node again when it reconnects.
 
             Example:
               nfc fleet forget kiosk-7
@@ -44,16 +44,25 @@ struct ForgetCommand: AsyncParsableCommand {
             case .broker(.connected): session.connection.subscribe(filters)
             case .broker(.subscribed(let refused)):
                 if refused.contains(filters[0]) {
-                    throw FleetFailure(.noBroker, "not-allowed", "The broker does not let you read \(filters[0]).")
+                    throw FleetFailure(
+                        .noBroker,
+                        "not-allowed",
+                        "The broker does not let you subscribe to \(filters[0])."
+                    )
                 }
-                if !refused.isEmpty { Output.note("You may not read Home Assistant's documents, so they stay.") }
+                if !refused.isEmpty {
+                    Output.note("You may not read Home Assistant's discovery messages, so they were not cleared.")
+                }
                 session.remind(number, after: Self.quiet)
             case .broker(.message(let message)) where cleared == 0 && !message.payload.isEmpty:
                 guard message.topic != session.topics.state(node) || message.payload != Array("online".utf8) else {
                     throw FleetFailure(
                         .refused,
                         "node-online",
-                        "\(node) is connected. Stop its agent first; what it no longer has it clears by itself."
+                        """
+                        \(node) is connected. Stop its agent first. A running agent clears its outdated messages \
+                        itself.
+                        """
                     )
                 }
                 guard message.isRetained else { break }
@@ -62,7 +71,11 @@ struct ForgetCommand: AsyncParsableCommand {
                 session.remind(number, after: Self.quiet)
             case .reminder(number) where cleared == 0:
                 guard !kept.isEmpty else {
-                    throw FleetFailure(.refused, "unknown-node", "The broker keeps nothing about a node \(node).")
+                    throw FleetFailure(
+                        .refused,
+                        "unknown-node",
+                        "The broker has no retained messages about the node \(node)."
+                    )
                 }
                 for topic in kept.sorted() { session.connection.publish(topic, [], isRetained: true, number: 1) }
             case .broker(.acknowledged(let numbers)):

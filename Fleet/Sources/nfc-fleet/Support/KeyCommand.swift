@@ -8,7 +8,7 @@ import Foundation
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "Make a key for signed jobs.",
+        abstract: "Create a key for signing jobs.",
         discussion: """
             The private key goes into a new file that you alone can read. What is
             printed goes into agent.toml of each node.
@@ -20,7 +20,7 @@ struct KeyCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The file to make.")
+    @Argument(help: "The file to create.")
     var file: String
 
     @Option(help: "The key's name at the nodes.", transform: NameArgument.parse)
@@ -34,12 +34,12 @@ struct KeyCommand: AsyncParsableCommand {
         let text = key.rawRepresentation.base64EncodedString() + "\n"
         let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            let reason = errno == EEXIST ? "It exists already, and is left as it is." : "Check the folder."
-            throw FleetFailure(.refused, "file", "The file \(file) can't be made. \(reason)")
+            let reason = errno == EEXIST ? "It already exists; nothing was changed." : "Check the folder."
+            throw FleetFailure(.refused, "file", "The file \(file) can't be created. \(reason)")
         }
         defer { close(descriptor) }
         guard Output.write(String(text.dropLast()), to: descriptor), fsync(descriptor) == 0 else {
-            throw FleetFailure(.refused, "file", "The file \(file) can't be written. Make room on the disk.")
+            throw FleetFailure(.refused, "file", "The file \(file) can't be written. Free some disk space.")
         }
         let path = file.hasPrefix("/") ? file : FileManager.default.currentDirectoryPath + "/" + file
         let shared = key.publicKey.rawRepresentation.base64EncodedString()

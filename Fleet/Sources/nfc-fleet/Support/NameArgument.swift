@@ -9,7 +9,7 @@ struct NameArgument {
     /// Parses a name for an argument's `transform`, so that errors explain what is allowed.
     static func parse(_ text: String) throws -> NameArgument {
         guard let name = FleetName(text) else {
-            throw ValidationError("A name has 1 to \(FleetName.maximumLength) letters of ASCII, digits, - and _.")
+            throw ValidationError("A name has 1 to \(FleetName.maximumLength) ASCII letters, digits, - and _.")
         }
         return NameArgument(name: name)
     }

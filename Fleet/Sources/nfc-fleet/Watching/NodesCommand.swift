@@ -43,7 +43,7 @@ struct NodesCommand: AsyncParsableCommand {
                 throw FleetFailure(
                     .noBroker,
                     "not-allowed",
-                    "The broker does not let you read \(refused.joined(separator: ", "))."
+                    "The broker does not let you subscribe to \(refused.joined(separator: ", "))."
                 )
             case .broker(.subscribed): session.remind(number, after: Self.quiet)
             case .broker(.message(let message)):

@@ -7,7 +7,7 @@ import FleetModel
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Ask a node to send events again.",
+        abstract: "Ask a node to resend events.",
         discussion: """
             The events come to everybody who watches, with their old ids, and are late.
 
@@ -26,14 +26,16 @@ struct ReplayCommand: AsyncParsableCommand {
     @Argument(help: "The reader, or bridge.", transform: NameArgument.parse)
     var reader: NameArgument
 
-    @Argument(help: "The first number.")
+    @Argument(help: "The first sequence number.")
     var from: Int
 
-    @Argument(help: "The last number.")
+    @Argument(help: "The last sequence number.")
     var to: Int
 
     func validate() throws {
-        guard from >= 1, from <= to else { throw ValidationError("The numbers have to be at least 1, and in order.") }
+        guard from >= 1, from <= to else {
+            throw ValidationError("The numbers must be at least 1, and the last one not less than the first.")
+        }
     }
 
     func run() async throws {
@@ -53,7 +55,7 @@ struct ReplayCommand: AsyncParsableCommand {
                 throw FleetFailure(
                     .refused,
                     "unknown-node",
-                    "No node \(node.name) has connected to this broker. Check the name: nfc fleet nodes"
+                    "The node \(node.name) has not connected to this broker. Check the name: nfc fleet nodes"
                 )
             case .broker(.acknowledged): return true
             default: break

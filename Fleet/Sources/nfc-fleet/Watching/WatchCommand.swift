@@ -7,7 +7,7 @@ import FleetModel
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Print events as they come.",
+        abstract: "Print events as they arrive.",
         discussion: """
             Examples:
               nfc fleet watch
@@ -21,7 +21,7 @@ struct WatchCommand: AsyncParsableCommand {
     @OptionGroup var options: FleetOptions
     @OptionGroup var limits: WatchLimits
 
-    @Argument(help: "The node; all without it.", transform: NameArgument.parse)
+    @Argument(help: "The node. Default: all nodes.", transform: NameArgument.parse)
     var node: NameArgument?
 
     func run() async throws {
@@ -34,7 +34,7 @@ struct WatchCommand: AsyncParsableCommand {
 struct JobsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs",
-        abstract: "Print the outcomes of jobs as they come.",
+        abstract: "Print the outcomes of jobs as they arrive.",
         discussion: """
             Examples:
               nfc fleet jobs
@@ -47,7 +47,7 @@ struct JobsCommand: AsyncParsableCommand {
     @OptionGroup var options: FleetOptions
     @OptionGroup var limits: WatchLimits
 
-    @Argument(help: "The node; all without it.", transform: NameArgument.parse)
+    @Argument(help: "The node. Default: all nodes.", transform: NameArgument.parse)
     var node: NameArgument?
 
     func run() async throws {
@@ -59,15 +59,15 @@ struct JobsCommand: AsyncParsableCommand {
 
 /// Limits after which a watch ends.
 struct WatchLimits: ParsableArguments {
-    @Option(help: "End after this many events.")
+    @Option(help: "Exit after this many events.")
     var count: Int?
 
     @Option(help: "Give up after this many seconds.")
     var timeout: Double?
 
     func validate() throws {
-        if let count, count < 1 { throw ValidationError("--count has to be at least 1.") }
-        if let timeout, !(timeout > 0 && timeout <= 1e9) { throw ValidationError("--timeout has to be more than 0.") }
+        if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
+        if let timeout, !(timeout > 0 && timeout <= 1e9) { throw ValidationError("--timeout must be more than 0.") }
     }
 }
 
@@ -100,12 +100,14 @@ struct EventWatch {
             case .broker(.message(let message)) where message.topic == state: isKnown = true
             case .reminder(Self.knowledge):
                 if let node, !isKnown {
-                    Output.note("No node \(node) has connected to this broker yet. Check the name: nfc fleet nodes")
+                    Output.note(
+                        "The node \(node) has not connected to this broker yet. Check the name: nfc fleet nodes"
+                    )
                 }
                 isKnown = true
             case .broker(.subscribed(let refused)) where !refused.isEmpty && refused == [state]: break
             case .broker(.subscribed(let refused)) where !refused.isEmpty:
-                throw FleetFailure(.noBroker, "not-allowed", "The broker does not let you read \(filter).")
+                throw FleetFailure(.noBroker, "not-allowed", "The broker does not let you subscribe to \(filter).")
             case .broker(.disconnected(let failure)):
                 // If the first connection fails, the broker or its address is wrong.
                 guard wasConnected else { throw FleetFailure(failure) }
@@ -125,7 +127,7 @@ struct EventWatch {
     private func print(_ message: MQTTMessage, _ topics: FleetTopics) {
         if options.json { return Output.line(ReceivedJSON.line(message.payload)) }
         guard let place = topics.place(of: message.topic), let event = try? JSONValue(parsing: message.payload) else {
-            return Output.note("A message is no event.")
+            return Output.note("A message is not an event.")
         }
         Output.line(EventText.text(event, place.node, place.reader))
     }
