@@ -186,7 +186,7 @@ public final class Simulator: Sendable {
                     let name = (try? Drawer.name(stem)) ?? image.product
                     state.drawer.restore(DrawerCard(id: tag.id, name: name, image: image))
                 } catch {
-                    problems.append("\(tag.name) is left out: \(error.reason)")
+                    problems.append("\(tag.name) was skipped: \(error.reason)")
                 }
             }
             if let settings { state.restore(settings: settings) }
@@ -288,12 +288,12 @@ public final class Simulator: Sendable {
             return delivery.isStopped
         }
         do throws(SimulatorFailure) {
-            guard !isStopped else { throw SimulatorFailure("reader-unavailable", "The simulator ends.") }
+            guard !isStopped else { throw SimulatorFailure("reader-unavailable", "The simulator has ended.") }
             try update { state throws(SimulatorFailure) in
                 guard state.turns.holder == nil || state.turns.holder == client else {
                     throw SimulatorFailure(
                         "in-use",
-                        "Another program reads tags. Send a claim, which waits for its turn."
+                        "Another program is reading tags. Send a claim, which waits for its turn."
                     )
                 }
                 try state.claim(client, request: nil)
@@ -305,7 +305,7 @@ public final class Simulator: Sendable {
         }
         semaphore.wait()
         guard state.withLock({ $0.turns.isGranted(client) }) else {
-            throw LinkError(.readerUnavailable, "The simulator ends.")
+            throw LinkError(.readerUnavailable, "The simulator has ended.")
         }
     }
 

@@ -10,12 +10,12 @@ struct NFCSimulator: AsyncParsableCommand {
         commandName: "nfc-simulator",
         abstract: "Show a phone and a drawer of tags in the browser",
         discussion: """
-            Any program that uses CoreNFC of this project is the app on that phone:
+            Any program that uses this project's CoreNFC can be the app on that phone:
 
               nfc simulator --app "swift run TagReader"
 
-            A program of its own joins a running simulator with NFC_READER=simulator. The other commands act on the running \
-            simulator, as the page does.
+            A program started elsewhere connects to the running simulator with NFC_READER=simulator. The other commands \
+            control the running simulator, like the page.
 
             Exit status: 0 done, 1 refused, 2 wrong usage.
             """,

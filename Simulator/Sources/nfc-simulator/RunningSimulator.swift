@@ -12,7 +12,7 @@ struct RunningSimulator: Sendable {
     init(json: Bool) throws {
         let place = SimulatorPlace.ofUser(environment: ProcessInfo.processInfo.environment)
         guard place.running() != nil else {
-            throw Output.failure("not-running", "No simulator runs. Start one with: nfc simulator", json: json)
+            throw Output.failure("not-running", "No simulator is running. Start one with: nfc simulator", json: json)
         }
         self.place = place
     }

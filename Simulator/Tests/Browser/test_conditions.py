@@ -81,7 +81,7 @@ class Conditions(BrowserTest):
         self.window.wait(lambda: not self.window.has(".near-tag"), "the tag has left")
 
     def test_a_person_who_always_cancels_ends_each_sheet(self):
-        self.switch("Person cancels")
+        self.switch("User cancels")
         self.set_to("user_cancels", True)
         self.app.open()
         self.app.program.ask("claim", **{"for": "session"})

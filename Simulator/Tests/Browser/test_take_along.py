@@ -12,7 +12,7 @@ class TakeAlong(BrowserTest):
     """Files that leave the page and come back."""
 
     def choose_file(self, item):
-        self.window.button(".bar", "Take Along")
+        self.window.button(".bar", "Files")
         self.window.menu_item(item)
 
     def tap(self):

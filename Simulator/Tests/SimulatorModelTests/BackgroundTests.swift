@@ -223,7 +223,7 @@ import UniversalLinks
         #expect(program.frame("nfc-v", "260100")?["error"] == "timeout")
         let (recording, notes) = try recording(bench)
         #expect(recording.exchangeCount == 1)
-        #expect(notes == ["What background reading did is left out."])
+        #expect(notes == ["Background reading is not included."])
         await bench.simulator.stop()
     }
 

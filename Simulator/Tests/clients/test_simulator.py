@@ -507,7 +507,7 @@ class CommandTests(Case):
     def test_a_failure_is_one_object_or_one_sentence(self):
         plain = self.simulator.command("tap", "nobody")
         self.assertEqual((plain.returncode, plain.stdout), (1, ""))
-        self.assertIn("There is no tag", plain.stderr)
+        self.assertIn("No tag has this id or name", plain.stderr)
         answer = self.simulator.command("tap", "nobody", "--json")
         self.assertEqual(json.loads(answer.stdout)["error"], "no-such-tag")
 

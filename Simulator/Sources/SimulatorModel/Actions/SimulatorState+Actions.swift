@@ -12,7 +12,7 @@ extension SimulatorState {
     /// - Throws: ``SimulatorFailure``, whose message says what to do.
     mutating func perform(_ action: JSON) throws(SimulatorFailure) -> JSON {
         guard action.object != nil, let name = action["do"]?.string else {
-            throw .invalid("An action is an object with its name in \"do\".")
+            throw .invalid("An action must be an object with its name in \"do\".")
         }
         drawer.refresh()
         if let result = try performOnField(name, action) { return result }
@@ -22,12 +22,12 @@ extension SimulatorState {
         if let result = try performOnAll(name, action) { return result }
         throw SimulatorFailure(
             "no-such-action",
-            "There is no action of this name. The documentation lists all of them."
+            "No action has this name. The documentation lists all of them."
         )
     }
 
     private static func flag(_ action: JSON) throws(SimulatorFailure) -> Bool {
-        guard let flag = action["on"]?.bool else { throw .invalid("\"on\" is true or false.") }
+        guard let flag = action["on"]?.bool else { throw .invalid("\"on\" must be true or false.") }
         return flag
     }
 
@@ -43,7 +43,7 @@ extension SimulatorState {
             let card = try drawer.find(action["tag"]?.string)
             let time = action["ms"] ?? 500
             guard let milliseconds = time.int, (1...600_000).contains(milliseconds) else {
-                throw .invalid("\"ms\" is a number of milliseconds from 1 to 600000.")
+                throw .invalid("\"ms\" must be a number of milliseconds from 1 to 600000.")
             }
             remove(card.id)
             try arrive(card, isHeld: false, milliseconds: milliseconds)
@@ -111,7 +111,7 @@ extension SimulatorState {
             changePhone { $0.front = app.id }
         case "cancel_sheet":
             guard phone.sheet?.canCancel == true else {
-                throw SimulatorFailure("no-sheet", "No scanning sheet that can be cancelled is on the phone.")
+                throw SimulatorFailure("no-sheet", "No scanning sheet is on the phone, or it can't be cancelled.")
             }
             journal.add(.cancel)
             cancelSheet()
@@ -158,7 +158,7 @@ extension SimulatorState {
     private mutating func press(_ action: JSON) throws(SimulatorFailure) {
         let app = try apps.find(action["app"]?.string ?? phone.front)
         guard let item = action["item"]?.string, item.utf8.count <= 200 else {
-            throw .invalid("Say what is pressed: \"item\" is the id of a button or row.")
+            throw .invalid("Name the item to press: \"item\" is the id of a button or row.")
         }
         let clients = app.clients.filter { apps.clients[$0]?.isApp == true }
         guard !clients.isEmpty else {
@@ -195,7 +195,7 @@ extension SimulatorState {
         guard let found = background.notification(action["notification"]?.string) else {
             throw SimulatorFailure(
                 "no-such-notification",
-                "There is no such notification: \"notification\" is the id of one in the list."
+                "No notification has this id. \"notification\" must be the id of one in the list."
             )
         }
         return found

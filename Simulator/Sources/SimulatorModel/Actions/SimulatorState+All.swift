@@ -13,10 +13,15 @@ extension SimulatorState {
             } else if let command = action["command"]?.string, !command.isEmpty, command.utf8.count <= 4096 {
                 app = try apps.add(command: command, name: Self.name(ofCommand: command))
             } else {
-                throw .invalid("\"command\" is the program to start, with its arguments, or \"app\" one that is there.")
+                throw .invalid(
+                    "Give either \"command\", the program to start with its arguments, or \"app\", an app on the phone."
+                )
             }
             guard let command = app.command else {
-                throw SimulatorFailure("not-started-here", "No command is known for this app. Start it where it is.")
+                throw SimulatorFailure(
+                    "not-started-here",
+                    "The command of this app is unknown. Start it where you started it before."
+                )
             }
             if !app.isRunning { effects.append(.startApp(app.id, command: command)) }
             touch(.apps)
@@ -26,7 +31,7 @@ extension SimulatorState {
             guard app.isStartedHere else {
                 throw SimulatorFailure(
                     "not-started-here",
-                    "The simulator did not start this program. End it where it runs."
+                    "The simulator did not start this program. End it where you started it."
                 )
             }
             effects.append(.stopApp(app.id))
@@ -61,7 +66,7 @@ extension SimulatorState {
     private func file(_ action: JSON) throws(SimulatorFailure) -> JSON {
         if let file = action["file"] { return file }
         guard let data = Data(base64Encoded: action["base64"]?.string ?? ""), let file = try? JSON(parsing: data) else {
-            throw SimulatorFailure("unknown-file", "This is no file of the simulator: \"save\" makes them.")
+            throw SimulatorFailure("unknown-file", "This is not a simulator file. \"save\" creates one.")
         }
         return file
     }

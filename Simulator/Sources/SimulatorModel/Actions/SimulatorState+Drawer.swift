@@ -105,7 +105,7 @@ extension SimulatorState {
 
     private mutating func importFile(_ action: JSON) throws(SimulatorFailure) -> JSON {
         guard let text = action["base64"]?.string, text.utf8.count <= TagImage.maximumSize * 4 / 3 + 4 else {
-            throw .invalid("\"base64\" is the file, of at most \(TagImage.maximumSize) bytes.")
+            throw .invalid("\"base64\" must be the file, at most \(TagImage.maximumSize) bytes.")
         }
         guard let data = Data(base64Encoded: text) else { throw .invalid("\"base64\" is not Base64.") }
         let (card, remarks) = try importFile(name: action["name"]?.string ?? "Imported tag", [UInt8](data))
@@ -126,7 +126,10 @@ extension SimulatorState {
         }
         // Any file of the right size is valid as a memory dump, but a text file (`.eml`) must not be taken for one.
         if name.lowercased().hasSuffix(".eml"), image.format == .proxmarkBinary || image.format == .mfd {
-            throw SimulatorFailure("unknown-format", "An .eml file has hexadecimal digits, and this one has none.")
+            throw SimulatorFailure(
+                "unknown-format",
+                "An .eml file consists of hexadecimal digits, but this one has none."
+            )
         }
         let stem = name.split(separator: "/").last.map(String.init) ?? name
         let title = stem.split(separator: ".").first.map(String.init) ?? stem
@@ -154,11 +157,13 @@ extension SimulatorState {
     {
         let formats = TagImage.Format.allCases.filter(\.isWritten)
         guard let name, !name.isEmpty else {
-            guard let file = card.file else { throw SimulatorFailure("lossy", "No format has a place for this tag.") }
+            guard let file = card.file else {
+                throw SimulatorFailure("lossy", "This tag can't be saved in any format.")
+            }
             return ("\(card.id).\(file.format.fileExtension)", file.bytes)
         }
         guard let format = formats.first(where: { $0.rawValue == name }) else {
-            throw .invalid("The formats are \(formats.map(\.rawValue).joined(separator: ", ")).")
+            throw .invalid("The formats for this tag are \(formats.map(\.rawValue).joined(separator: ", ")).")
         }
         var image = TagImage(card.contents, format: format)
         if card.image.format == format {

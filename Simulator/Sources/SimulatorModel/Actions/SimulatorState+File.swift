@@ -41,7 +41,7 @@ extension SimulatorState {
         guard file["opencorenfc_simulator"]?.int == fileVersion else {
             throw SimulatorFailure(
                 "unknown-file",
-                "This is no file of the simulator, or of a newer one: \"save\" makes them."
+                "This is not a simulator file, or a newer version wrote it. \"save\" creates one."
             )
         }
         guard let tags = file["tags"]?.array, tags.count <= Limits.tags else {
@@ -50,7 +50,7 @@ extension SimulatorState {
         var new: [(name: String, image: TagImage)] = []
         for tag in tags {
             guard let name = tag["name"]?.string, let data = Data(base64Encoded: tag["base64"]?.string ?? "") else {
-                throw SimulatorFailure("bad-file", "A tag of the file has no name or no Base64.")
+                throw SimulatorFailure("bad-file", "A tag in the file has no name, or no valid Base64.")
             }
             let shown = try Drawer.name(name)
             do throws(TagImageError) {

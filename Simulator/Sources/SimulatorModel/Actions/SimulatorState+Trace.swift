@@ -9,7 +9,7 @@ extension SimulatorState {
         case "trace_rows":
             let (from, count) = (action["from"]?.int ?? 0, action["count"]?.int ?? 200)
             guard from >= 0, count >= 0 else {
-                throw .invalid("\"from\" and \"count\" are numbers from 0 on.")
+                throw .invalid("\"from\" and \"count\" must be numbers, 0 or more.")
             }
             let start = min(from, trace.total)
             let rows = trace[start..<start + min(count, Limits.rows)]
@@ -24,7 +24,7 @@ extension SimulatorState {
             return [:]
         case "trace_find":
             guard let text = action["text"]?.string, text.utf8.count <= 200 else {
-                throw .invalid("\"text\" is what to look for, at most 200 bytes.")
+                throw .invalid("\"text\" must be the text to find, at most 200 bytes.")
             }
             let found = trace.find(text, limit: 10_000)
             return ["rows": .array(found.map { JSON.int($0) })]
@@ -33,12 +33,12 @@ extension SimulatorState {
         case "why":
             if let id = action["notification"]?.string, id != "last" {
                 guard let found = background.notification(id) else {
-                    throw SimulatorFailure("no-such-notification", "There is no notification with this id.")
+                    throw SimulatorFailure("no-such-notification", "No notification has this id.")
                 }
                 return explained(found.why)
             }
             guard let why = background.lastWhy else {
-                throw SimulatorFailure("no-decision", "No tag was read in the background yet.")
+                throw SimulatorFailure("no-decision", "No tag has been read in the background yet.")
             }
             return explained(why)
         default: return nil

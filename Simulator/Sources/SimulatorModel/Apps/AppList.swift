@@ -23,9 +23,9 @@ struct AppList: Sendable {
 
     /// Finds an app by its id or name.
     func find(_ text: String?) throws(SimulatorFailure) -> PhoneApp {
-        guard let text, !text.isEmpty else { throw .invalid("Say which app: \"app\" is its id or its name.") }
+        guard let text, !text.isEmpty else { throw .invalid("Name an app: \"app\" is its id or its name.") }
         guard let app = self[text] ?? apps.first(where: { $0.name.lowercased() == text.lowercased() }) else {
-            throw SimulatorFailure("no-such-app", "There is no app with this id or name on the phone.")
+            throw SimulatorFailure("no-such-app", "No app on the phone has this id or name.")
         }
         return app
     }
@@ -62,7 +62,7 @@ struct AppList: Sendable {
         guard apps.count < Limits.apps else {
             throw SimulatorFailure(
                 "too-many-apps",
-                "There are \(Limits.apps) apps on the phone already. Stop some first."
+                "The phone has \(Limits.apps) apps already. Stop some first."
             )
         }
         apps.append(app)

@@ -162,13 +162,13 @@ struct BackgroundService: Sendable {
             "Not read: " + obstacles.map(\.reason).joined(separator: " ")
         case .noMessage: "The tag has no message."
         case .badMessage: "The message is damaged or too large."
-        case .noLink: "The message has no URI record, and background reading uses no other one."
+        case .noLink: "The message has no URI record, and background reading ignores all others."
         case .unusableLink: "The URI record can't be read."
         case .refused(let refusal): refusal.reason
-        case .tooManyArrivals: "Too many tags arrive, so this one is left out."
-        case .turnedAway(let count): "\(count) tags were left out before, because too many arrived."
-        case .notKept, .kept: "The notification is kept."
-        case .nothingToOpen: "The link goes nowhere now."
+        case .tooManyArrivals: "Too many tags arrive, so this one is ignored."
+        case .turnedAway(let count): "\(count) earlier tags were ignored, because too many arrived."
+        case .notKept, .kept: "The notification stays in the list."
+        case .nothingToOpen: "Nothing opens the link any more."
         case .notDelivered: "The link could not be opened."
         case .forgotten: "There are too many notifications, so the oldest was dropped."
         }

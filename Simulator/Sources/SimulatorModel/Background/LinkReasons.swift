@@ -33,7 +33,7 @@ enum LinkReasons {
         steps.append(step("Message", true, "The message has \(count == 1 ? "1 record" : "\(count) records")."))
         let uri: TagURI
         switch LinkChoice(decoded) {
-        case .none: return nothing("URI record", "No record is a URI record of the NFC Forum; no other one counts.")
+        case .none: return nothing("URI record", "No record is a URI record of the NFC Forum; all others are ignored.")
         case .unusable: return nothing("URI record", "The first URI record can't be read.")
         case .uri(let found): uri = found
         }
@@ -45,7 +45,7 @@ enum LinkReasons {
         }
         switch router.route(uri) {
         case .app(let app, let why): return opened("\(app.name) opens it", app: app.id, why)
-        case .browser(let why): return opened("The browser opens it: no app does", why)
+        case .browser(let why): return opened("The browser opens it, because no app does", why)
         case .system:
             let why = "The phone's own app opens \(uri.scheme): links."
             return opened(why, why)
@@ -104,10 +104,10 @@ enum LinkReasons {
                 )
             }
             guard let matcher = router.associations[domain] else {
-                steps.append(step("Association file of \(domain)", nil, "There is none."))
+                steps.append(step("Association file of \(domain)", nil, "It does not exist."))
                 continue
             }
-            steps.append(step("Association file of \(domain)", true, "There is one."))
+            steps.append(step("Association file of \(domain)", true, "It exists."))
             steps += rules(matcher, url, Set(apps.map(\.id)))
         }
         return steps
@@ -133,9 +133,9 @@ enum LinkReasons {
         case .matches: "The rule matches: its app opens the link."
         case .excludes: "The rule matches and excludes the link from its apps."
         case .differs(let parts): "The rule differs in " + parts.map(\.rawValue).joined(separator: ", ") + "."
-        case .notReached: "An earlier rule has decided."
-        case .notAsked: "No app of the entry is installed."
-        case .notCompared: "The file is too complex for a link of this length."
+        case .notReached: "An earlier rule already decided."
+        case .notAsked: "No app of this entry is installed."
+        case .notCompared: "The file is too complex to check a link of this length."
         }
     }
 }
@@ -145,7 +145,7 @@ extension ReadingConditions.Obstacle {
     fileprivate var title: String {
         switch self {
         case .unsupported: "Radio"
-        case .neverUnlocked: "Unlocked since start"
+        case .neverUnlocked: "Unlocked since startup"
         case .displayOff: "Display"
         case .readerSession: "No other session"
         case .wallet: "Wallet"

@@ -31,14 +31,14 @@ struct Drawer: Sendable {
 
     /// Finds a tag by its id, or by its name if the name is unique.
     func find(_ text: String?) throws(SimulatorFailure) -> DrawerCard {
-        guard let text, !text.isEmpty else { throw .invalid("Say which tag: \"tag\" is its id or its name.") }
+        guard let text, !text.isEmpty else { throw .invalid("Name a tag: \"tag\" is its id or its name.") }
         if let card = self[text] { return card }
         let named = cards.filter { $0.name.lowercased() == text.lowercased() }
         guard named.count < 2 else {
-            throw SimulatorFailure("ambiguous-tag", "Several tags have this name. Use the id; \"list\" shows it.")
+            throw SimulatorFailure("ambiguous-tag", "Several tags have this name. Use an id from \"list\".")
         }
         guard let card = named.first else {
-            throw SimulatorFailure("no-such-tag", "There is no tag with this id or name. \"list\" shows the tags.")
+            throw SimulatorFailure("no-such-tag", "No tag has this id or name. \"list\" shows the tags.")
         }
         return card
     }
@@ -168,7 +168,7 @@ struct Drawer: Sendable {
     static func name(_ text: String) throws(SimulatorFailure) -> String {
         let plain = DisplayText.plain(text, limit: Limits.name)
         guard plain.contains(where: { !$0.isWhitespace }) else {
-            throw .invalid("A tag needs a name that can be seen.")
+            throw .invalid("A tag's name must have a visible character.")
         }
         return plain
     }

@@ -88,7 +88,7 @@ struct DrawerCard: Sendable {
 
     /// Which actions the tag allows, and the reason for each that it doesn't.
     private var can: JSON {
-        let noMessages = survey.problem ?? "This tag holds no messages."
+        let noMessages = survey.problem ?? "This tag can't hold messages."
         switch survey.status {
         case .readWrite: return ["edit": true, "lock": true, "erase": true]
         case .password:

@@ -118,7 +118,7 @@ struct MemoryMap: Sendable, Hashable {
             var cutter = Cutter(memory: contents.userMemory, unit: 16)
             let last = max(0, contents.userMemory.count / 16 - 1)
             cutter.cut("Attribute information", 0...0, isLocked ? "read-only" : "read and write")
-            if last > 0 { cutter.cut("Data", 1...last, "read and write, as the configuration says") }
+            if last > 0 { cutter.cut("Data", 1...last, "read and write, depending on the configuration") }
             return cutter.regions + [
                 Region(name: "Register", offset: 0xE0, bytes: contents.register, access: "counts down", unit: 16),
                 Region(
@@ -158,10 +158,10 @@ struct MemoryMap: Sendable, Hashable {
             return files.sorted { $0.key < $1.key }.map { key, bytes in
                 key == NDEFApplication.capabilityContainer
                     ? file(name(key) + ", capability container", bytes, "read-only for phones")
-                    : file(name(key), bytes, "as the capability container says")
+                    : file(name(key), bytes, "depends on the capability container")
             }
         case .ntag424(let contents):
-            return contents.files.map { file(name($0.isoIdentifier), $0.data, "as its access rights say") }
+            return contents.files.map { file(name($0.isoIdentifier), $0.data, "depends on its access rights") }
         case .desfire(let contents):
             return contents.applications.flatMap { application in
                 application.files.compactMap { entry in
@@ -169,7 +169,7 @@ struct MemoryMap: Sendable, Hashable {
                         file(
                             "Application \(String(application.identifier, radix: 16)), file \(entry.number)",
                             $0,
-                            "as its access rights say"
+                            "depends on its access rights"
                         )
                     }
                 }

@@ -8,8 +8,8 @@ enum MessageRequest {
         if let hex = action["message_hex"] { return try message(hex: hex) }
         let records: [NDEFRecord]
         if let list = action["records"] {
-            guard let list = list.array else { throw .invalid("\"records\" is a list of records.") }
-            guard list.count <= 50 else { throw .invalid("A message made here has at most 50 records.") }
+            guard let list = list.array else { throw .invalid("\"records\" must be a list of records.") }
+            guard list.count <= 50 else { throw .invalid("A message can have at most 50 records here.") }
             var made: [NDEFRecord] = []
             for element in list { made.append(try record(element)) }
             records = made
@@ -17,7 +17,7 @@ enum MessageRequest {
             let kinds = ["link", "text", "contact", "wifi"].filter { action[$0]?.isNull == false }
             guard !kinds.isEmpty else { return nil }
             guard kinds.count == 1, let kind = kinds.first, let value = action[kind] else {
-                throw .invalid("Give one of link, text, contact and wifi; several records go into \"records\".")
+                throw .invalid("Use exactly one of link, text, contact and wifi; for several records use \"records\".")
             }
             records = [try record(kind: kind, value)]
         }
@@ -26,10 +26,10 @@ enum MessageRequest {
 
     private static func message(hex: JSON) throws(SimulatorFailure) -> [UInt8] {
         guard let text = hex.string, text.utf8.count <= 2 * Limits.message else {
-            throw .invalid("\"message_hex\" is at most \(Limits.message) bytes in hexadecimal digits.")
+            throw .invalid("\"message_hex\" must be at most \(Limits.message) bytes in hexadecimal digits.")
         }
         guard let bytes = [UInt8](hex: text) else {
-            throw .invalid("\"message_hex\" has to be hexadecimal digits, two for a byte.")
+            throw .invalid("\"message_hex\" must be pairs of hexadecimal digits.")
         }
         return bytes
     }
@@ -61,26 +61,26 @@ enum MessageRequest {
         case "contact", "wifi": return try record(kind: element["kind"]?.string ?? "", element)
         case "mime":
             let type = element["type"]?.string ?? ""
-            guard !type.isEmpty, type.utf8.count <= 255 else { throw .invalid("A mime record has a type.") }
+            guard !type.isEmpty, type.utf8.count <= 255 else { throw .invalid("A mime record needs a type.") }
             return .media(type: type, payload: try payload(element))
         case "external":
             let type = element["type"]?.string ?? ""
             guard type.contains(":"), type.utf8.count <= 255 else {
                 throw .invalid(
-                    "The type of an external record is a domain, a colon and a name, as in example.com:ticket."
+                    "An external record's type must be a domain, a colon and a name, as in example.com:ticket."
                 )
             }
             return .external(type: type, payload: try payload(element))
         case "android-application":
             guard let package = element["text"]?.string, !package.isEmpty else {
-                throw .invalid("An android-application record has the package in \"text\".")
+                throw .invalid("An android-application record needs the package name in \"text\".")
             }
             return .androidApplication(package: package)
         case "empty": return NDEFRecord(.empty)
         default:
             throw .invalid(
-                "The kind of a record is link, text, contact, wifi, mime, external, android-application or empty; "
-                    + "any other record is given by tnf, type_hex and payload_hex."
+                "A record's kind must be link, text, contact, wifi, mime, external, android-application or empty; "
+                    + "describe any other record by tnf, type_hex and payload_hex."
             )
         }
     }
@@ -88,7 +88,7 @@ enum MessageRequest {
     private static func payload(_ element: JSON) throws(SimulatorFailure) -> [UInt8] {
         if let text = element["text"]?.string { return Array(text.utf8) }
         guard let bytes = [UInt8](hex: element["payload_hex"]?.string ?? "") else {
-            throw .invalid("\"payload_hex\" has to be hexadecimal digits, two for a byte.")
+            throw .invalid("\"payload_hex\" must be pairs of hexadecimal digits.")
         }
         return bytes
     }
@@ -96,11 +96,13 @@ enum MessageRequest {
     private static func rawRecord(_ element: JSON) throws(SimulatorFailure) -> NDEFRecord {
         let formats: [TypeNameFormat] = [.empty, .wellKnown, .media, .absoluteURI, .external, .unknown]
         guard let number = element["tnf"]?.int, formats.indices.contains(number) else {
-            throw .invalid("\"tnf\" is a number from 0 to 5.")
+            throw .invalid("\"tnf\" must be a number from 0 to 5.")
         }
         let type: [UInt8]
         if let hex = element["type_hex"]?.string {
-            guard let bytes = [UInt8](hex: hex) else { throw .invalid("\"type_hex\" has to be hexadecimal digits.") }
+            guard let bytes = [UInt8](hex: hex) else {
+                throw .invalid("\"type_hex\" must be pairs of hexadecimal digits.")
+            }
             type = bytes
         } else {
             type = Array((element["type"]?.string ?? "").utf8)
@@ -108,13 +110,13 @@ enum MessageRequest {
         let identifier = Array((element["id"]?.string ?? "").utf8)
         let payload = try payload(element)
         guard type.count <= 255, identifier.count <= 255 else {
-            throw .invalid("Type and identifier of a record have at most 255 bytes each.")
+            throw .invalid("A record's type and identifier can each have at most 255 bytes.")
         }
         let isTypeless = number == 0 || number == 5
         guard !isTypeless || type.isEmpty, number != 0 || (identifier.isEmpty && payload.isEmpty) else {
-            throw .invalid("A record with tnf 0 is empty, and one with tnf 5 has no type.")
+            throw .invalid("A record with tnf 0 must be empty, and one with tnf 5 can't have a type.")
         }
-        guard isTypeless || !type.isEmpty else { throw .invalid("A record with this tnf has a type.") }
+        guard isTypeless || !type.isEmpty else { throw .invalid("A record with this tnf needs a type.") }
         return NDEFRecord(formats[number], type: type, identifier: identifier, payload: payload)
     }
 
@@ -122,12 +124,12 @@ enum MessageRequest {
         switch kind {
         case "link":
             guard let link = value.string, link.contains(":"), link.utf8.count <= 8192 else {
-                throw .invalid("A link has a scheme, as in https://example.com, and at most 8192 bytes.")
+                throw .invalid("A link needs a scheme, as in https://example.com, and can have at most 8192 bytes.")
             }
             do {
                 return try .uri(link)
             } catch {
-                throw .invalid("The link can't be written: \(error.reason)")
+                throw .invalid("The link can't be encoded: \(error.reason)")
             }
         case "text":
             if let text = value.string { return try textRecord(text, language: "en") }
@@ -142,18 +144,18 @@ enum MessageRequest {
         do {
             return try .text(text, language: language)
         } catch {
-            throw .invalid("The text can't be written: \(error.reason)")
+            throw .invalid("The text can't be encoded: \(error.reason)")
         }
     }
 
     private static func wifiRecord(_ value: JSON) throws(SimulatorFailure) -> NDEFRecord {
         guard let name = value["ssid"]?.string, (1...32).contains(name.utf8.count) else {
-            throw .invalid("A Wi-Fi network has a name, \"ssid\", of 1 to 32 bytes.")
+            throw .invalid("A Wi-Fi network needs a name, \"ssid\", of 1 to 32 bytes.")
         }
         let key = value["key"]?.string ?? ""
         guard key.isEmpty || (8...64).contains(key.utf8.count) else {
             throw .invalid(
-                "The password of a Wi-Fi network, \"key\", has 8 to 64 bytes; leave it empty for an open one."
+                "The password of a Wi-Fi network, \"key\", must have 8 to 64 bytes; leave it empty for an open network."
             )
         }
         do {
@@ -165,14 +167,14 @@ enum MessageRequest {
             )
             return try WiFiRecord(credential).makeRecord()
         } catch {
-            throw .invalid("The network can't be written: \(error.reason)")
+            throw .invalid("The network can't be encoded: \(error.reason)")
         }
     }
 
     /// A contact as a vCard 3.0 (RFC 2426).
     private static func card(_ value: JSON) throws(SimulatorFailure) -> String {
         let name = value.string ?? value["name"]?.string ?? ""
-        guard !name.isEmpty else { throw .invalid("A contact has a name.") }
+        guard !name.isEmpty else { throw .invalid("A contact needs a name.") }
         var lines = ["BEGIN:VCARD", "VERSION:3.0", "N:\(escaped(name));;;;", "FN:\(escaped(name))"]
         for (key, property) in [
             ("phone", "TEL"), ("email", "EMAIL"), ("organization", "ORG"), ("url", "URL"), ("note", "NOTE"),

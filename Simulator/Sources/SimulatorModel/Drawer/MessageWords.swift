@@ -9,7 +9,7 @@ enum MessageWords {
     static func records(of message: [UInt8], isWhole: Bool = false) -> JSON {
         guard !message.isEmpty else { return [] }
         guard let message = try? NDEFMessage(decoding: message) else {
-            return [["kind": "damaged", "title": "Damaged message", "text": "The bytes are no NDEF message."]]
+            return [["kind": "damaged", "title": "Damaged message", "text": "The bytes are not an NDEF message."]]
         }
         return .array(message.records.prefix(isWhole ? 1000 : 20).map { record($0, isWhole) })
     }

@@ -31,10 +31,10 @@ enum NewTag {
         let name = action["product"]?.string ?? "NTAG215"
         if let zone = action["mrz"]?.string { return try document(zone) }
         guard name.lowercased() != "emrtd" else {
-            throw .invalid("A travel document is made from its machine readable zone: give \"mrz\".")
+            throw .invalid("A travel document needs its machine readable zone: \"mrz\".")
         }
         guard let product = TagProduct(named: name) else {
-            throw SimulatorFailure("no-such-product", "There is no product of this name. \"products\" lists them.")
+            throw SimulatorFailure("no-such-product", "No product has this name. \"products\" lists them.")
         }
         let contents = product.blank(uid: try uid(action, product), size: try size(action, product))
         guard let message = try MessageRequest.message(of: action), !message.isEmpty else { return contents }
@@ -56,16 +56,16 @@ enum NewTag {
         guard let text = action["uid"]?.string else { return nil }
         guard let uid = [UInt8](hex: text), product.identifierLengths.contains(uid.count) else {
             let lengths = product.identifierLengths.map(String.init).joined(separator: " or ")
-            throw .invalid("The UID of this product has \(lengths) bytes in hexadecimal digits.")
+            throw .invalid("The UID of this product must have \(lengths) bytes in hexadecimal digits.")
         }
         return uid
     }
 
     private static func size(_ action: JSON, _ product: TagProduct) throws(SimulatorFailure) -> Int? {
         guard let value = action["size"], !value.isNull else { return nil }
-        guard let sizes = product.sizes else { throw .invalid("A \(product.name) has one size.") }
+        guard let sizes = product.sizes else { throw .invalid("A \(product.name) has a fixed size.") }
         guard let size = value.int, sizes.contains(size) else {
-            throw .invalid("The size is a number from \(sizes.lowerBound) to \(sizes.upperBound).")
+            throw .invalid("The size must be a number from \(sizes.lowerBound) to \(sizes.upperBound).")
         }
         return size
     }
@@ -73,7 +73,7 @@ enum NewTag {
     /// A travel document with the data that its machine readable zone determines.
     private static func document(_ text: String) throws(SimulatorFailure) -> TagContents {
         guard text.utf8.count <= 200 else {
-            throw .invalid("A machine readable zone has two lines of 44, or fewer, characters.")
+            throw .invalid("A machine readable zone has two lines of up to 44 characters, or three of 30.")
         }
         do throws(EMRTDError) {
             let zone = try MachineReadableZone(text.uppercased())

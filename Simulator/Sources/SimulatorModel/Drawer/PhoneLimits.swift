@@ -7,18 +7,18 @@ enum PhoneLimits {
     static func reason(_ contents: TagContents) -> String? {
         switch contents {
         case .classic:
-            "A phone does not find a MIFARE Classic, and has no commands for its memory. Use an NTAG or a DESFire."
-        case .nfcA: "Only the activation of this tag is known, so there is nothing that a phone could read."
+            "A phone does not detect a MIFARE Classic, and can't access its memory. Use an NTAG or a DESFire."
+        case .nfcA: "The simulator knows only this tag's activation, so a phone can't read anything from it."
         case .type4(let contents):
             switch contents.kind {
-            case .emv: "A phone keeps payment cards from apps: Core NFC refuses their applications."
+            case .emv:
+                "A phone gives apps no access to payment cards: Core NFC does not select their applications."
             case .version, .unspecified:
-                "Only the activation of this card is known; a phone finds it, and reads nothing."
+                "The simulator knows only this card's activation. A phone detects it, but can't read anything."
             case .ndef, .desfire, .ntag424, .emrtd: nil
             }
         case .type3(.standard(let contents)) where !contents.systems.contains { $0.code == 0x12FC }:
-            "An app has to name the system codes of this card in its Info.plist; phones of some regions read it in the "
-                + "Wallet alone."
+            "An app must list this card's system codes in its Info.plist. In some regions, only the Wallet reads this card."
         case .type1, .type2, .type3, .type5: nil
         }
     }

@@ -47,7 +47,7 @@ struct TagBench: Sendable {
     }
 
     private func activate() async throws(TagError) -> any ForumTag {
-        let none = TagError(.unsupported, "A tag of this kind holds no NDEF.")
+        let none = TagError(.unsupported, "This kind of tag can't hold NDEF.")
         switch link.technology {
         case .nfcA:
             guard let target = try await NFCAActivation(link: link).activateAll().last else { throw none }

@@ -39,7 +39,7 @@ public struct Switches: Sendable, Hashable {
         case "user_cancels": userCancels = try Self.flag(value)
         case "noise":
             guard let share = value.double, (0...1).contains(share) else {
-                throw .invalid("The noise is a number from 0 to 1: the share of answers that are lost or damaged.")
+                throw .invalid("The noise must be a number from 0 to 1: the share of answers that are lost or damaged.")
             }
             noise = share
         case "leave_after": leaveAfter = try Self.count(value, from: 0)
@@ -54,14 +54,14 @@ public struct Switches: Sendable, Hashable {
     }
 
     private static func flag(_ value: JSON) throws(SimulatorFailure) -> Bool {
-        guard let flag = value.bool else { throw .invalid("This switch is true or false.") }
+        guard let flag = value.bool else { throw .invalid("This switch must be true or false.") }
         return flag
     }
 
     private static func count(_ value: JSON, from least: Int) throws(SimulatorFailure) -> Int? {
         if value.isNull { return nil }
         guard let count = value.int, (least...1_000_000).contains(count) else {
-            throw .invalid("This switch is a number from \(least) to 1000000, or null.")
+            throw .invalid("This switch must be a number from \(least) to 1000000, or null.")
         }
         return count
     }

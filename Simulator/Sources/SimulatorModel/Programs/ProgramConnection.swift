@@ -52,7 +52,7 @@ public final class ProgramConnection: Sendable {
         do throws(JSON.Problem) {
             request = try JSON(parsing: line)
         } catch {
-            send(["error": "bad-json", "message": .string("The line is no JSON object: \(error.reason)")])
+            send(["error": "bad-json", "message": .string("The line is not a JSON object: \(error.reason)")])
             return client.withLock { $0 != nil }
         }
         guard let client = client.withLock({ $0 }) else { return greet(request) }
@@ -103,13 +103,13 @@ public final class ProgramConnection: Sendable {
         switch request["do"]?.string {
         case "frame": return try frame(request, client)
         case "carrier":
-            guard let isOn = request["on"]?.bool else { throw .invalid("\"on\" is true or false.") }
+            guard let isOn = request["on"]?.bool else { throw .invalid("\"on\" must be true or false.") }
             try turn(client)
             simulator.update { $0.setCarrier(isOn, source: client.app) }
             return [:]
         case "apdu":
             guard let command = [UInt8](hex: request["apdu"]?.string ?? ""), !command.isEmpty else {
-                throw .invalid("\"apdu\" is a command in hexadecimal digits.")
+                throw .invalid("\"apdu\" must be a command in hexadecimal digits.")
             }
             try turn(client)
             return ["apdu": .string(try commands(client).transmit(command).hex)]
@@ -118,7 +118,7 @@ public final class ProgramConnection: Sendable {
             return ["tags": .array(try commands(client).poll())]
         case "arrival":
             guard let identifier = [UInt8](hex: request["identifier"]?.string ?? ""), !identifier.isEmpty else {
-                throw .invalid("\"identifier\" is the UID in hexadecimal digits.")
+                throw .invalid("\"identifier\" must be the UID in hexadecimal digits.")
             }
             let arrival = simulator.read { $0.field.virtual.arrival(of: identifier) }
             return ["arrival": JSON(arrival.map { Int(clamping: $0) })]
@@ -144,7 +144,7 @@ public final class ProgramConnection: Sendable {
         default:
             throw SimulatorFailure(
                 "no-such-request",
-                "There is no request of this name. The documentation lists all of them."
+                "No request has this name. The documentation lists all of them."
             )
         }
     }
@@ -169,12 +169,12 @@ public final class ProgramConnection: Sendable {
 
     private func frame(_ request: JSON, _ client: AppList.Client) throws(SimulatorFailure) -> JSON {
         guard let technology = request["technology"]?.string.flatMap(Technology.init(name:)) else {
-            throw .invalid("\"technology\" is nfc-a, nfc-b, nfc-f or nfc-v.")
+            throw .invalid("\"technology\" must be nfc-a, nfc-b, nfc-f or nfc-v.")
         }
         let frame = try Frame(request)
         let timeout = request["timeout_us"]?.int ?? 5000
         guard (0...60_000_000).contains(timeout) else {
-            throw .invalid("\"timeout_us\" is a number of microseconds up to 60000000.")
+            throw .invalid("\"timeout_us\" must be a number of microseconds, at most 60000000.")
         }
         try turn(client)
         let (result, elapsed, due) = simulator.exchange(
@@ -199,19 +199,21 @@ extension Frame {
     /// Creates the frame of a request from `bytes`, `bits` of the last byte, and `checksum`.
     fileprivate init(_ request: JSON) throws(SimulatorFailure) {
         guard let bytes = [UInt8](hex: request["bytes"]?.string ?? ""), !bytes.isEmpty, bytes.count <= 4096 else {
-            throw .invalid("\"bytes\" is a frame in hexadecimal digits.")
+            throw .invalid("\"bytes\" must be a frame in hexadecimal digits.")
         }
         let bits = request["bits"]?.int ?? 8
-        guard (1...8).contains(bits) else { throw .invalid("\"bits\" is the number of bits of the last byte, 1 to 8.") }
+        guard (1...8).contains(bits) else {
+            throw .invalid("\"bits\" must be the number of bits in the last byte, 1 to 8.")
+        }
         let checksum: Checksum
         switch request["checksum"]?.string {
         case "automatic", nil: checksum = bits == 8 ? .automatic : .none
         case "crc-b": checksum = .crcB
         case "none": checksum = .none
-        default: throw .invalid("\"checksum\" is automatic, crc-b or none.")
+        default: throw .invalid("\"checksum\" must be automatic, crc-b or none.")
         }
         guard bits == 8 || checksum == .none else {
-            throw .invalid("A frame whose last byte is incomplete has no checksum.")
+            throw .invalid("A frame with an incomplete last byte can't have a checksum.")
         }
         self = bits == 8 ? Frame(bytes, checksum: checksum) : Frame(bits: bytes, validBitsInLastByte: bits)
     }

@@ -107,7 +107,7 @@ extension SimulatorState {
 
     mutating func cancelSheet() {
         guard let sheet = phone.sheet else { return }
-        note(.sheet, "The person cancels", source: sheet.app)
+        note(.sheet, "The user cancels", source: sheet.app)
         effects.append(.send(sheet.client, ["event": "cancel"]))
     }
 }

@@ -17,7 +17,7 @@ extension SimulatorState {
         switch hello["client"]?.string {
         case "app": isApp = true
         case "reader": isApp = false
-        default: throw .invalid("\"client\" is \"app\" or \"reader\".")
+        default: throw .invalid("\"client\" must be \"app\" or \"reader\".")
         }
         let name = DisplayText.plain(hello["name"]?.string ?? "", limit: 60)
         let client = try apps.connect(
@@ -63,7 +63,7 @@ extension SimulatorState {
         guard switches.radio else { throw SimulatorFailure("radio-disabled", "The switch \"radio\" is off.") }
         guard !switches.busy else { throw SimulatorFailure("system-is-busy", "The switch \"busy\" is on.") }
         guard turns.holder != id, !turns.isWaiting(id) else {
-            throw SimulatorFailure("already-claimed", "This program has its turn, or waits for it, already.")
+            throw SimulatorFailure("already-claimed", "This program has its turn already, or is waiting for it.")
         }
         apply(turns.claim(Turns.Claim(client: id, request: request)))
     }
@@ -106,7 +106,7 @@ extension SimulatorState {
         guard let state = line["state"]?.string,
             ["ready", "scanning", "success", "failure", "dismissed"].contains(state)
         else {
-            throw .invalid("The state of a sheet is ready, scanning, success, failure or dismissed.")
+            throw .invalid("The state of a sheet must be ready, scanning, success, failure or dismissed.")
         }
         let message = DisplayText.plain(line["message"]?.string ?? "", limit: 1000)
         if state == "dismissed" {
@@ -141,7 +141,7 @@ extension SimulatorState {
         case "log":
             note(.log, words, source: client.app, detail: more)
             print(client.app, more.map { "\(words): \($0)" } ?? words)
-        default: throw .invalid("The kind of an event is session, callback or log.")
+        default: throw .invalid("The kind of an event must be session, callback or log.")
         }
     }
 
@@ -174,7 +174,7 @@ extension SimulatorState {
     mutating func screen(_ client: AppList.Client, _ line: JSON) throws(SimulatorFailure) {
         guard let screen = line["screen"] else { throw .invalid("The screen is missing: \"screen\".") }
         guard screen.isNull || screen.object != nil, screen.bytes.count <= Limits.screen else {
-            throw .invalid("A screen is an object of at most \(Limits.screen) bytes, or null.")
+            throw .invalid("A screen must be an object of at most \(Limits.screen) bytes, or null.")
         }
         apps.update(client.app) { $0.screen = screen.isNull ? nil : screen }
         touch(.apps)

@@ -55,9 +55,9 @@ extension SimulatorState {
         let programs = sources.subtracting(["background"])
         let chosen = programs.isEmpty ? sources : programs
         var notes: [String] = []
-        if chosen.count < sources.count { notes.append("What background reading did is left out.") }
+        if chosen.count < sources.count { notes.append("Background reading is not included.") }
         if programs.count > 1 {
-            notes.append("Several programs have read; a replay follows all of them, one after the other.")
+            notes.append("Several programs were reading; a replay plays them all, one after the other.")
         }
         var writer = RecordingWriter(reader: "simulator")
         for row in trace.rows {

@@ -23,7 +23,7 @@ final class DrawerClaim: Sendable {
             close(descriptor)
             throw StorageError(
                 .inUse,
-                "\(owner) uses the tags in \(folder). End it, or choose another folder with --tags."
+                "\(owner) uses the tags in \(folder). End that program, or choose another folder with --tags."
             )
         }
         let line = Array("\(getpid())\n".utf8)

@@ -91,7 +91,9 @@ public final class DrawerFolder: Sendable {
             let isNewer = modificationTime(name) > modificationTime(other)
             if isNewer { files[id] = ending }
             let (kept, older) = isNewer ? (name, other) : (other, name)
-            problems.append("\(older) is left out: it has the name of \(kept), which is newer. Rename it to have both.")
+            problems.append(
+                "\(older) was skipped: it has the same name as \(kept), which is newer. Rename it to keep both."
+            )
         }
         let ordered =
             listed.map(\.id).filter { files[$0] != nil }
@@ -202,9 +204,9 @@ public final class DrawerFolder: Sendable {
         }
         guard isNew else { return }
         if let problem {
-            onProblem("\(problem) The changes are not saved. They are tried again every \(Self.interval) seconds.")
+            onProblem("\(problem) Changes are not saved. The simulator tries again every \(Self.interval) seconds.")
         } else {
-            onProblem("Everything is saved again in \(path).")
+            onProblem("All changes are saved again in \(path).")
         }
         onChange?(problem)
     }

@@ -18,7 +18,7 @@ public struct ActionClient: Sendable {
     public func perform(_ action: JSON) throws(SimulatorFailure) -> JSON {
         let body = action.bytes
         guard body.count <= Limits.action else {
-            throw SimulatorFailure("too-large", "An action has at most \(Limits.action) bytes.")
+            throw SimulatorFailure("too-large", "An action can have at most \(Limits.action) bytes.")
         }
         let head = """
             POST /do HTTP/1.1\r

@@ -108,7 +108,7 @@ final class LocalConnection: Sendable {
         let limit = ContinuousClock.now + Self.greetingTime
         while true {
             guard hasGreeted || waitsUntilReadable(until: limit) else {
-                send(["error": "no-greeting", "message": "The first line has to come within 10 seconds."])
+                send(["error": "no-greeting", "message": "The first line must arrive within 10 seconds."])
                 return
             }
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
@@ -131,7 +131,7 @@ final class LocalConnection: Sendable {
     }
 
     private func tooLong() {
-        send(["error": "line-too-long", "message": .string("A line has at most \(Limits.line) bytes.")])
+        send(["error": "line-too-long", "message": .string("A line can have at most \(Limits.line) bytes.")])
         // Read the rest for a while: closing a connection with unread bytes may discard the error that was just sent.
         shutdown(descriptor, Int32(SHUT_WR))
         var limit = timeval(tv_sec: 2, tv_usec: 0)

@@ -41,7 +41,7 @@ public struct InstalledAppFiles: Sendable {
                     apps.append(app(description, stem, isOwn: index == 0, bytes))
                     remarks += description.remarks
                 } catch {
-                    remarks.append("\(place)/\(name) is left out: \(error.reason)")
+                    remarks.append("\(place)/\(name) was skipped: \(error.reason)")
                 }
             }
         }
@@ -51,7 +51,7 @@ public struct InstalledAppFiles: Sendable {
             do throws(AssociationFileError) {
                 associations[domain] = LinkMatcher(try AssociationFile(parsing: Data(bytes)))
             } catch {
-                remarks.append("The association file of \(domain) is left out: \(error.reason)")
+                remarks.append("The association file of \(domain) was skipped: \(error.reason)")
             }
         }
         return (LinkRouter(apps: apps, associations: associations), remarks)

@@ -31,7 +31,10 @@ struct ExportFile: Sendable {
             name = "SimulatedTests.swift"
             bytes = Array((try simulator.perform(["do": "copy_as_test"])["source"]?.string ?? "").utf8)
         default:
-            throw SimulatorFailure("no-such-file", "There is no such file: the files are tag/ID, save, trace and test.")
+            throw SimulatorFailure(
+                "no-such-file",
+                "This file does not exist. The files are tag/ID, save, trace and test."
+            )
         }
     }
 }

@@ -55,7 +55,7 @@ final class PageGate: Sendable {
                 "port-in-use",
                 port == 0
                     ? "The system has no free port."
-                    : "Port \(port) can't be had. Give another one with --port, or leave it out for any free one."
+                    : "Port \(port) is in use, or not allowed. Choose another with --port, or omit it for any free one."
             )
         }
     }

@@ -13,10 +13,10 @@ public final class PageGuard: Sendable {
         public var message: String {
             switch self {
             case .user: "The simulator belongs to another user, or the connection has ended."
-            case .host: "The address has to begin with 127.0.0.1 or localhost."
-            case .origin: "Another site asks for this. Open the address that nfc simulator prints."
-            case .token: "The token is wrong, or was used already. nfc simulator prints a new address."
-            case .session: "The cookie of the session is missing or wrong. Open the address that nfc simulator prints."
+            case .host: "The address must begin with 127.0.0.1 or localhost."
+            case .origin: "The request comes from another site. Open the address that nfc simulator prints."
+            case .token: "The token is wrong, or was already used. nfc simulator prints a new address."
+            case .session: "The session cookie is missing or wrong. Open the address that nfc simulator prints."
             }
         }
     }

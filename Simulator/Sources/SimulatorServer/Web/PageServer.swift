@@ -85,32 +85,32 @@ final class PageServer: Sendable {
         case (.POST, "/import"): return await importFile(request)
         case (.POST, "/do"): return await perform(request, access)
         case (.GET, _) where path.hasPrefix("/export/"): return export(String(path.dropFirst(8)), request)
-        default: return Self.text(.methodNotAllowed, "This address is not for such a request.")
+        default: return Self.text(.methodNotAllowed, "This address does not support this method.")
         }
     }
 
     private func page(_ request: HTTPRequest, _ path: String) -> HTTPResponse {
         guard request.method == .GET || request.method == .HEAD else {
-            return Self.text(.methodNotAllowed, "Pages can be read alone.")
+            return Self.text(.methodNotAllowed, "Pages can only be read.")
         }
-        guard let file = files.file(path) else { return Self.text(.notFound, "There is no such page.") }
+        guard let file = files.file(path) else { return Self.text(.notFound, "This page does not exist.") }
         return Self.response(.ok, file.type, file.bytes)
     }
 
     private func socket(_ request: HTTPRequest) async -> HTTPResponse {
         let handler = MessageFrameWSHandler(handler: PageSocket(simulator, windows), frameSize: 1 << 20)
         guard let response = try? await WebSocketHTTPHandler(handler: handler).handleRequest(request) else {
-            return Self.text(.badRequest, "This address is for WebSockets alone.")
+            return Self.text(.badRequest, "This address accepts only WebSockets.")
         }
         return Self.secured(response)
     }
 
     private func body(_ request: HTTPRequest, limit: Int) async throws(SimulatorFailure) -> Data {
         guard let length = request.headers[.contentLength].flatMap({ Int($0) }), length <= limit else {
-            throw SimulatorFailure("too-large", "A body has at most \(limit) bytes, and its length is sent with it.")
+            throw SimulatorFailure("too-large", "A body can have at most \(limit) bytes, and needs a Content-Length.")
         }
         guard let data = try? await request.bodyData, data.count <= limit else {
-            throw SimulatorFailure("too-large", "The file did not arrive whole.")
+            throw SimulatorFailure("too-large", "The file did not arrive completely.")
         }
         return data
     }
@@ -120,7 +120,7 @@ final class PageServer: Sendable {
         do throws(SimulatorFailure) {
             let body = try await body(request, limit: Limits.action)
             guard let action = try? JSON(parsing: body) else {
-                throw SimulatorFailure("bad-json", "The action is no JSON.")
+                throw SimulatorFailure("bad-json", "The action is not JSON.")
             }
             switch access {
             case .page: try Self.checkPage(action)
@@ -136,7 +136,7 @@ final class PageServer: Sendable {
     /// Refuses an action that contains a command. A page may only start apps on the phone, by their id.
     static func checkPage(_ action: JSON) throws(SimulatorFailure) {
         guard action["do"] == "start_app", action["command"] != nil else { return }
-        throw SimulatorFailure("not-from-a-page", "A page starts no commands. Use: nfc simulator start COMMAND")
+        throw SimulatorFailure("not-from-a-page", "The page can't start commands. Use: nfc simulator start COMMAND")
     }
 
     /// Waits until the changes of an action are saved.

@@ -33,7 +33,7 @@ struct PageSocket: WSMessageHandler {
             for await message in client {
                 switch message {
                 case .text(let text): _ = send(answer(text).text)
-                case .data: _ = send(Self.failed(nil, SimulatorFailure("bad-json", "Messages are texts.")).text)
+                case .data: _ = send(Self.failed(nil, SimulatorFailure("bad-json", "Messages must be text.")).text)
                 case .close: output.finish()
                 }
             }
@@ -51,7 +51,7 @@ struct PageSocket: WSMessageHandler {
         do throws(JSON.Problem) {
             action = try JSON(parsing: text)
         } catch {
-            return Self.failed(nil, SimulatorFailure("bad-json", "The message is no JSON: \(error.reason)"))
+            return Self.failed(nil, SimulatorFailure("bad-json", "The message is not JSON: \(error.reason)"))
         }
         do throws(SimulatorFailure) {
             try PageServer.checkPage(action)

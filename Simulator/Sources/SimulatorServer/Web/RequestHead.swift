@@ -11,16 +11,18 @@ struct RequestHead {
         /// The code in a JSON answer; nil for a plain text answer.
         var code: String?
 
-        static let malformed = Refusal(status: "400 Bad Request", message: "This is no request of HTTP.")
+        static let malformed = Refusal(status: "400 Bad Request", message: "This is not an HTTP request.")
         static let tooLong = Refusal(
             status: "431 Request Header Fields Too Large",
-            message: "A line has at most \(RequestHead.maximumLine) bytes, and all headers \(RequestHead.maximumSize)."
+            message: """
+                A line can have at most \(RequestHead.maximumLine) bytes, and all headers \(RequestHead.maximumSize).
+                """
         )
         static let noLength = Refusal(
             status: "411 Length Required",
-            message: "The length of a body is sent with it, in Content-Length."
+            message: "A body needs a Content-Length."
         )
-        static let notFound = Refusal(status: "404 Not Found", message: "There is no such page.")
+        static let notFound = Refusal(status: "404 Not Found", message: "This page does not exist.")
 
         static func forbidden(_ refusal: PageGuard.Refusal) -> Refusal {
             Refusal(status: "403 Forbidden", message: refusal.message)
@@ -33,7 +35,10 @@ struct RequestHead {
         static let tooLarge = Refusal(
             status: "400 Bad Request",
             message:
-                "A file has at most \(Limits.pageMessage) bytes, an action \(Limits.action), and its length is sent with it.",
+                """
+                A file can have at most \(Limits.pageMessage) bytes, an action \(Limits.action), and each needs a \
+                Content-Length.
+                """,
             code: "too-large"
         )
     }

@@ -71,9 +71,14 @@ struct ListCommand: ActionCommand {
 }
 
 struct TapCommand: ActionCommand {
-    static let configuration = CommandConfiguration(commandName: "tap", abstract: "Bring a tag near for half a second")
+    static let configuration = CommandConfiguration(
+        commandName: "tap",
+        abstract: """
+            Hold a tag near the phone for half a second
+            """
+    )
     @Argument(help: "The tag's id or name.") var tag: String
-    @Option(help: "How long it is near, in milliseconds.") var ms = 500
+    @Option(help: "How long the tag stays, in milliseconds.") var ms = 500
     @Flag(help: "Wait until the tag has left again.") var wait = false
     @OptionGroup var options: JSONOption
 
@@ -88,7 +93,7 @@ struct TapCommand: ActionCommand {
 struct HoldCommand: ActionCommand {
     static let configuration = CommandConfiguration(
         commandName: "hold",
-        abstract: "Bring a tag near until it is taken away"
+        abstract: "Hold a tag near the phone until it is taken away"
     )
     @Argument(help: "The tag's id or name.") var tag: String
     @OptionGroup var options: JSONOption
@@ -128,7 +133,7 @@ struct UnlockCommand: ActionCommand {
 struct SwitchCommand: ActionCommand {
     static let configuration = CommandConfiguration(
         commandName: "switch",
-        abstract: "Set what goes wrong: radio, busy, noise, tear_write, and others",
+        abstract: "Set a fault: radio, busy, noise, tear_write, and others",
         discussion: "For example: nfc simulator switch leave_after 12"
     )
     @Argument(help: "The switch.") var name: String
@@ -139,7 +144,7 @@ struct SwitchCommand: ActionCommand {
 
     func action() throws -> JSON {
         guard let value = try? JSON(parsing: value == "on" ? "true" : value == "off" ? "false" : value) else {
-            throw ValidationError("The value of a switch is true, false, a number, or null.")
+            throw ValidationError("The value of a switch must be true, false, a number, or null.")
         }
         return ["do": "switch", "name": .string(name), "value": value]
     }
@@ -175,9 +180,9 @@ struct NewCommand: ActionCommand {
 struct ImportCommand: ActionCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Put the tag of a dump into the drawer"
+        abstract: "Import a tag from a dump"
     )
-    @Argument(help: "The file: Flipper, Proxmark3, .mfd, TagInfo or JSON.", completion: .file()) var file: String
+    @Argument(help: "The dump: Flipper, Proxmark3, .mfd, TagInfo or JSON.", completion: .file()) var file: String
     @OptionGroup var options: JSONOption
 
     func action() throws -> JSON {
@@ -196,7 +201,7 @@ struct ImportCommand: ActionCommand {
         let number = errno
         guard descriptor < 0 else {
             close(descriptor)
-            return "It is no ordinary file"
+            return "It is not a regular file"
         }
         return unsafe String(cString: strerror(number))
     }
@@ -209,13 +214,13 @@ struct ImportCommand: ActionCommand {
 struct ExportCommand: ActionCommand {
     static let configuration = CommandConfiguration(commandName: "export", abstract: "Save a tag as a file")
     @Argument(help: "The tag's id or name.") var tag: String
-    @Argument(help: "The file; - is standard output.", completion: .file()) var file: String
+    @Argument(help: "The file; - for standard output.", completion: .file()) var file: String
     @Option(help: "json, flipper, proxmark-json, proxmark-bin, proxmark-eml or mfd.") var format: String?
     @OptionGroup var options: JSONOption
 
     func validate() throws {
         guard !(options.json && file == "-") else {
-            throw ValidationError("With --json a file is needed: - and the JSON would both be on standard output.")
+            throw ValidationError("With --json, name a file: - would print both it and the JSON on standard output.")
         }
     }
 
@@ -224,7 +229,7 @@ struct ExportCommand: ActionCommand {
     /// Writes the exported file.
     func finish(_ result: JSON) throws -> JSON {
         guard let data = Data(base64Encoded: result["base64"]?.string ?? "") else {
-            throw Output.failure("bad-answer", "The simulator's answer has no file.", json: options.json)
+            throw Output.failure("bad-answer", "The simulator's answer contains no file.", json: options.json)
         }
         do {
             if file == "-" {
@@ -250,7 +255,7 @@ struct StartCommand: ActionCommand {
         abstract: "Start a program as an app on the phone",
         discussion: #"For example: nfc simulator start "swift run TagReader""#
     )
-    @Argument(help: "The program with its arguments, as for a shell.") var command: String
+    @Argument(help: "The program with its arguments, as in a shell.") var command: String
     @OptionGroup var options: JSONOption
 
     func action() -> JSON { ["do": "start_app", "command": .string(command)] }
@@ -273,7 +278,7 @@ struct DoCommand: ActionCommand {
         do throws(JSON.Problem) {
             return try JSON(parsing: text)
         } catch {
-            throw ValidationError("The action is no JSON: \(error.reason)")
+            throw ValidationError("The action is not JSON: \(error.reason)")
         }
     }
 
@@ -281,7 +286,7 @@ struct DoCommand: ActionCommand {
 }
 
 struct QuitCommand: ActionCommand {
-    static let configuration = CommandConfiguration(commandName: "quit", abstract: "End the running simulator")
+    static let configuration = CommandConfiguration(commandName: "quit", abstract: "Stop the running simulator")
     @OptionGroup var options: JSONOption
 
     func action() -> JSON { ["do": "quit"] }

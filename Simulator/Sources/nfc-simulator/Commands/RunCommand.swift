@@ -9,22 +9,22 @@ import SimulatorServer
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "run", abstract: "Run the simulator (the default)")
 
-    @Option(help: "The port of the page on 127.0.0.1. Another free one at each start unless given.")
+    @Option(help: "The port of the page on 127.0.0.1. Default: another free port at each start.")
     var port: UInt16 = 0
 
-    @Option(help: "The folder of the drawer. It is made where it is missing.", completion: .directory)
+    @Option(help: "The folder of the drawer. Created if it does not exist.", completion: .directory)
     var tags: String?
 
-    @Option(help: "A program to start as an app, with its arguments. Give it again for further ones.")
+    @Option(help: "A program to start as an app, with its arguments. May be repeated.")
     var app: [String] = []
 
     @Flag(help: "Don't open the browser.")
     var noBrowser = false
 
-    @Flag(help: "Print JSON lines to standard output, and nothing else.")
+    @Flag(help: "Print only JSON lines to standard output.")
     var json = false
 
-    @Option(help: ArgumentHelp("The folder of the page.", visibility: .private))
+    @Option(help: ArgumentHelp("The folder with the page's files.", visibility: .private))
     var page: String?
 
     func validate() throws {
@@ -68,9 +68,9 @@ struct RunCommand: AsyncParsableCommand {
                         "socket": .string(place.socketPath), "pid": .int(Int(address.pid)), "tags": .string(drawer),
                     ])
                 } else {
-                    Output.text("The simulator runs at \(url)")
+                    Output.text("The simulator is running at \(url)")
                     Output.text("This address works once, in your browser. For another one: nfc simulator")
-                    Output.text("Programs join it with NFC_READER=simulator. Ctrl-C ends it.")
+                    Output.text("Programs connect to it with NFC_READER=simulator. Ctrl-C ends it.")
                 }
                 if opensBrowser, Browser.isAvailable, let file = try? server.writePageFile() { Browser.open(file) }
             }
@@ -88,7 +88,7 @@ struct RunCommand: AsyncParsableCommand {
         } catch {
             throw Output.failure(error.code, error.message, json: json)
         }
-        let text = "A simulator runs already, at \(url)"
+        let text = "A simulator is already running, at \(url)"
         if json {
             Output.line([
                 "ok": false, "error": "already-running", "url": .string(url), "pid": .int(Int(running.pid)),
