@@ -75,7 +75,7 @@ final class CommandInterface {
         case "help": say(Self.help)
         default:
             let line = ([command] + arguments).joined(separator: " ")
-            throw Failure(text: "There is no command \(line). Type help for a list.")
+            throw Failure(text: "The command \(line) does not exist. Type help for a list.")
         }
     }
 
@@ -131,7 +131,7 @@ final class CommandInterface {
             throw Failure(text: "Scan a card first, or give a message number. Type list to see the messages.")
         }
         guard reader.store.message(number) != nil else {
-            throw Failure(text: "There is no message \(number). Type list to see the messages.")
+            throw Failure(text: "Message \(number) does not exist. Type list to see the messages.")
         }
         return number
     }

@@ -98,7 +98,7 @@ extension LinkDeliverer {
         }
         guard let text = entry.command else { throw problem("its desktop entry has no Exec.") }
         guard !entry.needsTerminal else { throw problem("it needs a terminal, which is not available.") }
-        if let needed = entry.neededProgram, program(needed) == nil { throw problem("there is no \(needed).") }
+        if let needed = entry.neededProgram, program(needed) == nil { throw problem("\(needed) does not exist.") }
         let command: StartCommand
         do throws(AppError) {
             command = try StartCommand(parsing: text)
@@ -111,7 +111,7 @@ extension LinkDeliverer {
                 .takesNoLink
             )
         }
-        guard let path = program(command.program) else { throw problem("there is no program \(command.program).") }
+        guard let path = program(command.program) else { throw problem("\(command.program) does not exist.") }
         return (path, command)
     }
 

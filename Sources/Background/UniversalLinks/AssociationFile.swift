@@ -79,7 +79,10 @@ public struct AssociationFile: Sendable {
     /// Parses a file, as served by the site. Throws ``AssociationFileError``.
     public init(parsing data: Data) throws(AssociationFileError) {
         guard data.count <= Self.maximumSize else {
-            throw AssociationFileError(.tooLarge, "The file has \(data.count) bytes; \(Self.maximumSize) is the most.")
+            throw AssociationFileError(
+                .tooLarge,
+                "The file has \(data.count) bytes; at most \(Self.maximumSize) are allowed."
+            )
         }
         // The form for iOS 9 is a signed message in DER.
         if data.first == 0x30, data.dropFirst().first ?? 0 >= 0x80 {

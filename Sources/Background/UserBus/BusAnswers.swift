@@ -83,7 +83,7 @@ package final class BusAnswers {
         if message.name == "org.freedesktop.DBus.Introspectable.Introspect" {
             guard let text = Self.introspection(of: message.path) else { return try refuseObject(message) }
             guard message.arguments("") != nil else {
-                return try message.refuse("InvalidArgs", "Introspect takes no arguments.")
+                return try message.refuse("InvalidArgs", "Introspect accepts no arguments.")
             }
             return try message.answer([.string(text)])
         }
@@ -93,7 +93,7 @@ package final class BusAnswers {
         switch name {
         case Self.interface + ".Status":
             guard message.arguments("") != nil else {
-                return try message.refuse("InvalidArgs", "Status takes no arguments.")
+                return try message.refuse("InvalidArgs", "Status accepts no arguments.")
             }
             try message.answer([.string(status())])
         case Self.interface + ".Open":
@@ -101,7 +101,7 @@ package final class BusAnswers {
             guard let id = argument, InboxEntry.ID(id) != nil else {
                 return try message.refuse(
                     "InvalidArgs",
-                    "Open takes only the identifier of an entry, as shown by nfc inbox list."
+                    "Open accepts only the identifier of an entry, as shown by nfc inbox list."
                 )
             }
             // Until then, the inbox and the link router are not loaded.
@@ -120,6 +120,6 @@ package final class BusAnswers {
     }
 
     private func refuseObject(_ message: ReceivedMessage) throws(BusError) {
-        try message.refuse("UnknownObject", "There is no such object. The service's object is \(Self.objectPath).")
+        try message.refuse("UnknownObject", "This object does not exist. The service's object is \(Self.objectPath).")
     }
 }

@@ -49,7 +49,7 @@ import Glibc
             _ = unsafe ocn_bus_close_unref(bus)
             let error = BusError(
                 number: number,
-                which == .user ? "The user has no bus" : "There is no system bus"
+                which == .user ? "The user has no bus" : "The system has no bus"
             )
             guard which == .user, error.code == .noBus else { throw error }
             throw BusError(.noBus, error.reason + " Log in to a desktop, or run the program in: dbus-run-session")

@@ -81,7 +81,7 @@ import Glibc
 
     /// Answers a call. Nil answers with the error that the method does not exist.
     package func answer(_ values: [BusValue]?) throws(BusError) {
-        guard let values else { return try refuse("UnknownMethod", "There is no such method.") }
+        guard let values else { return try refuse("UnknownMethod", "This method does not exist.") }
         var answer: OpaquePointer?
         let made = unsafe ocn_bus_message_new_method_return(message, &answer)
         guard made >= 0 else { throw BusError(number: made, "The answer can't be created") }

@@ -117,7 +117,7 @@ extension PCSCReader {
         guard !states.isEmpty else { return SmartCardError(.noReaders, "SCardListReaders").reason }
         let names = states.map { "\"\($0.reader)\"" }.joined(separator: ", ")
         return switch choice {
-        case .named(let name): "There is no PC/SC reader named \"\(name)\". Available readers: \(names)."
+        case .named(let name): "No PC/SC reader is named \"\(name)\". Available readers: \(names)."
         default: "No contactless PC/SC reader found. Available readers: \(names)."
         }
     }

@@ -16,7 +16,7 @@ extension PN532Chip {
         guard frame.byteCountOnAir <= Self.maximumFrameLength else {
             throw LinkError(
                 .frameTooLong,
-                "A frame has \(frame.byteCountOnAir) bytes; \(Self.maximumFrameLength) is the most for a PN532."
+                "A frame has \(frame.byteCountOnAir) bytes; the maximum for a PN532 is \(Self.maximumFrameLength)."
             )
         }
         switch target {

@@ -193,12 +193,12 @@ enum SerialPortError {
         case ENOENT, ENOTDIR:
             if let at = path.lastIndex(of: "@"), !path[at...].contains("/") {
                 return """
-                    There is no \(path), and \"\(path[path.index(after: at)...])\" is not a speed of a PN532. Put \
+                    \(path) does not exist, and \"\(path[path.index(after: at)...])\" is not a speed of a PN532. Put \
                     one of these behind @: \(SerialSpeed.list).
                     """
             }
             return """
-                There is no \(path). Plug in the PN532's serial adapter. Connected adapters are listed in /dev/serial/by-id.
+                \(path) does not exist. Plug in the PN532's serial adapter. Connected adapters are listed in /dev/serial/by-id.
                 """
         case EACCES, EPERM:
             guard let ownership, ownership.isGroupAllowed, ownership.group != "root" else {

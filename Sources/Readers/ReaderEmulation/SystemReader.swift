@@ -223,7 +223,7 @@ package struct PlainDriver: Sendable {
         }
         if let runPath = file.runPath {
             throw EmulationError(
-                "\(path) makes pcscd look for libraries in \(runPath), which is not the system's alone. \(Self.remedy)"
+                "\(path) makes pcscd look for libraries in \(runPath), which other users may be able to change. \(Self.remedy)"
             )
         }
         if let library = file.neededLibraries.first(where: { !Self.isCLibrary($0) }) {

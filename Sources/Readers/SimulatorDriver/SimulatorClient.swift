@@ -190,7 +190,7 @@ actor SimulatorClient {
             continuation.resume(returning: .success(SimulatorAnswer(line)))
         } else if let id = line.number("id") {
             guard abandonedIDs.remove(id) != nil else {
-                throw SimulatorError.invalid("There was no request for an answer.")
+                throw SimulatorError.invalid("The simulator answered a request that was not sent.")
             }
         } else if line["error"] == nil {
             throw SimulatorError.invalid("A line is neither an answer nor an event.")

@@ -141,7 +141,7 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
                 : "A smart poster must have exactly one URI, not \(detail)."
         }
         return switch code {
-        case .emptyInput: "There is no message: the input is empty."
+        case .emptyInput: "The input is empty."
         case .truncatedHeader: "The input ends at byte \(offset), within the header of record \(record)."
         case .truncatedBody: "The input ends at byte \(offset), before record \(record) is complete."
         case .missingMessageBegin: "The first record does not have the Message Begin flag."

@@ -98,7 +98,7 @@ struct CompanionProgram {
             throw CommandFailure(
                 missing,
                 """
-                There is no \(name) beside nfc or in PATH. Build it in a clone: swift build -c release --package-path \
+                \(name) was not found next to nfc or in PATH. Build it in a clone: swift build -c release --package-path \
                 \(package)
                 """
             )

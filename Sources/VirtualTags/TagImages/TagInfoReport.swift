@@ -176,7 +176,7 @@ struct TagInfoScan {
         else { return }
         let type = (element.attributes["type"] ?? "").lowercased()
         guard blocks[type, default: []].count < Self.maximumBlocks else {
-            throw TagImageError(.malformed, "There are more than \(Self.maximumBlocks) blocks.", line: element.line)
+            throw TagImageError(.malformed, "The file has more than \(Self.maximumBlocks) blocks.", line: element.line)
         }
         let data = element.child("data")
         let block = Block(

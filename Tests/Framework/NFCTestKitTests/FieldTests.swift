@@ -58,8 +58,8 @@ import Testing
             #expect(field.virtual?.tags.count == 1 && field.tags.count == 4)
             #expect(
                 Self.notes(field) == [
-                    "the person brings \(second)", "the person takes \(first) away", "the person swaps it for \(third)",
-                    "the person takes everything away", "the person brings \(first)",
+                    "the user brings \(second)", "the user takes \(first) away", "the user swaps it for \(third)",
+                    "the user takes everything away", "the user brings \(first)",
                 ]
             )
         }

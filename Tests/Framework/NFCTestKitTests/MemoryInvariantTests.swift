@@ -169,7 +169,7 @@ private let broken: MemoryInvariantTests.Writes = [(3, [0xFF, 0, 0, 0])]
             if !isFirst { try await field.swap(for: "NTAG215") }
             return try await Blocks([(20, one)], fails: !isFirst).scan(field)
         }
-        #expect(finding?.hasSuffix(" was written, and is not the tag of the flow") == true)
+        #expect(finding?.hasSuffix(" was written, but is not the flow's tag") == true)
     }
 
     @Test func `memoryIntact: a tag that the flow brings itself may be written`() async throws {

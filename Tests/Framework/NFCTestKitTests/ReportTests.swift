@@ -93,7 +93,7 @@ import Testing
         let report = try await explore(.cancels, near: linkTag) { _ = try await LinkReader.run($0) }
         #expect(
             report.unchecked.map(\.description) == [
-                "no message is lost: no NDEF was written", "an error is always shown: the flow never failed by itself",
+                "no message is lost: no NDEF was written", "an error is always shown: the flow never failed on its own",
                 "the memory is intact: no memory was written",
                 "the result is the same: the flow returned no value in a run with faults",
             ]

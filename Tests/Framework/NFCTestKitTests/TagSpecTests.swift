@@ -33,8 +33,8 @@ import VirtualTags
             (.product("NTAG215", uid: [1, 2, 3, 4]), .badTag, "A UID of NTAG215 has 7 bytes, and not 4."),
             (.product("NTAG213", holding: .text(String(repeating: "x", count: 200))), .badTag, "A NTAG213 can't hold "),
             (.dump([1, 2, 3]), .badTag, "The dump can't be read. "),
-            ("NTAG21", .unknownProduct, "There is no product \"NTAG21\". Write \"NTAG210\","),
-            ("icode slx", .unknownProduct, "There is no product \"icode slx\". Write \"ICODE SLIX\","),
+            ("NTAG21", .unknownProduct, "The product \"NTAG21\" does not exist. Write \"NTAG210\","),
+            ("icode slx", .unknownProduct, "The product \"icode slx\" does not exist. Write \"ICODE SLIX\","),
         ] as [(TagSpec, FieldError.Code, String)]
     ) func `invalid tag: is refused with what would be valid`(spec: TagSpec, code: FieldError.Code, start: String) async
     {

@@ -59,7 +59,7 @@ import VirtualTags
             let rows: [(String?, String)] = [
                 (nil, names[0]), ("pcsc", names[0]), ("pcsc:", names[0]), ("pcsc:ACR122U", names[2]),
                 ("pcsc:test icc", names[1]),
-                ("pcsc:other", #"There is no PC/SC reader named "other". Available readers: "\#(names[0])"#),
+                ("pcsc:other", #"No PC/SC reader is named "other". Available readers: "\#(names[0])"#),
             ]
             for (reader, name) in rows { #expect(found(reader).hasPrefix(name), "\(reader ?? "none")") }
             // The service's reader may be connected later, so its name is only looked for at each look.

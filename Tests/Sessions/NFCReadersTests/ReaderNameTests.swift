@@ -21,8 +21,9 @@ import VirtualTags
     @Test(
         arguments: [
             ("none", "NFC_READER is \"none\", so no reader is used."),
-            ("none:x", "There is no reader \"none:x\"; \(all)"),
-            ("a\u{1B}b", "There is no reader \"a\\u{1b}b\"; \(all)"), ("VIRTUAL", nil), (":", nil), ("virtual:x", nil),
+            ("none:x", "The reader \"none:x\" is unknown; \(all)"),
+            ("a\u{1B}b", "The reader \"a\\u{1b}b\" is unknown; \(all)"), ("VIRTUAL", nil), (":", nil),
+            ("virtual:x", nil),
             ("replay", nil), ("replay:", nil), ("simulator:", nil), ("pn532", nil), ("pn532:", nil),
             ("pn532:/dev/ttyUSB0@12", nil),
         ] as [(String, String?)]

@@ -213,7 +213,7 @@ struct DemoTests {
             nfc.environment["PATH"] = "/usr/bin:/bin"
             let outcome = try nfc.run("demo", "--yes")
             #expect(outcome.status == 1)
-            #expect(outcome.error.contains("There is no \(missing) beside nfc"), "\(outcome)")
+            #expect(outcome.error.contains("\(missing) was not found"), "\(outcome)")
             #expect(outcome.error.hasSuffix("Build what the demonstration needs: swift build\n"))
         }
     }

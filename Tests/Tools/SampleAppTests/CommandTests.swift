@@ -110,7 +110,7 @@ import Testing
     @Test func `commands: no reader, the reason once and status 3`() throws {
         let place = try TestFolder()
         let rows = [
-            ("nonsense", "Scanning Isn't Available.", "There is no reader \"nonsense\"; use virtual"),
+            ("nonsense", "Scanning Isn't Available.", "The reader \"nonsense\" is unknown; use virtual"),
             ("pn532:\(place.path("none"))", "Scanning Ended.", "/none"),
         ]
         for (reader, title, reason) in rows {

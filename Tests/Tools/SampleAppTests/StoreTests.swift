@@ -34,7 +34,7 @@ import Testing
         #expect(app.folder.mode("messages.json") == 0o600)
         // No message gets the number of another.
         #expect(try app.run("list").lines.compactMap(\.first) == ["1", "2", "4"])
-        #expect(try app.run("show 3").error == "There is no message 3. Type list to see the messages.\n")
+        #expect(try app.run("show 3").error == "Message 3 does not exist. Type list to see the messages.\n")
         var other = app
         other.program.environment["TAGREADER_STORE"] = nil
         other.program.environment["HOME"] = app.folder.path("home")

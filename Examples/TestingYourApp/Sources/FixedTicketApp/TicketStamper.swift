@@ -30,7 +30,7 @@
 
         public func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
             guard let tag = tags.first, tags.count == 1 else {
-                session.alertMessage = "Hold one ticket alone near the phone."
+                session.alertMessage = "Hold only one ticket near the phone."
                 return session.restartPolling()
             }
             session.connect(to: tag) { [self] error in

@@ -48,7 +48,7 @@
                 await #expect(throws: (any Error).self) { try await TicketStamper().stamp("14:05") }
                 await field.settle()
                 #expect(field.now < .seconds(30), "The sheet is gone before its minute is over.")
-                #expect(field.sheetHistory.contains { $0.content.state == .failure }, "The person sees an error.")
+                #expect(field.sheetHistory.contains { $0.content.state == .failure }, "The user sees an error.")
             }
         }
     }

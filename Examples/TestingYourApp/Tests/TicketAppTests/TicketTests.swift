@@ -69,7 +69,7 @@
                 await field.settle()
                 #expect(try await field.tags[0].message() == before)
                 #expect(field.now < .seconds(30), "The sheet is gone before its minute is over.")
-                #expect(field.sheetHistory.contains { $0.content.state == .failure }, "The person sees an error.")
+                #expect(field.sheetHistory.contains { $0.content.state == .failure }, "The user sees an error.")
             }
         }
 

@@ -44,7 +44,7 @@ open class NFCVASReaderSession: NFCReaderSession {
     /// Returns the error for invalid configurations; nil when all are valid.
     static func error(in configurations: [NFCVASCommandConfiguration]) -> NFCReaderError? {
         if configurations.isEmpty {
-            return NFCReaderError(.readerErrorInvalidParameter, reason: "There is no configuration.")
+            return NFCReaderError(.readerErrorInvalidParameter, reason: "The configuration is missing.")
         }
         if configurations.contains(where: { !$0.passTypeIdentifier.hasPrefix("pass.") }) {
             return NFCReaderError(.readerErrorInvalidParameter, reason: "A pass type identifier begins with `pass.`.")

@@ -254,7 +254,7 @@ struct ConformanceTag: Sendable {
         var uid = uid
         if let last { uid[identifier.count - 1] = last }
         guard let product = TagProduct(named: product) else {
-            throw ConformanceFailure(description: "There is no product \(product).")
+            throw ConformanceFailure(description: "The product \(product) does not exist.")
         }
         return product.blank(uid: uid)
     }
@@ -283,7 +283,7 @@ struct ConformanceTag: Sendable {
         case .type5(var contents):
             contents.memory.replaceSubrange(0..<4, with: [0, 0, 0, 0])
             return TagContents.type5(contents).makeTag()
-        default: throw ConformanceFailure(description: "A \(name) can't be made without a format.")
+        default: throw ConformanceFailure(description: "A \(name) can't be created without a format.")
         }
     }
 }

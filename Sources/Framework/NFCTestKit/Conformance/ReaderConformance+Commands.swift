@@ -23,7 +23,7 @@ extension ReaderConformance {
 
     private static func card(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws -> ConnectableTag {
         guard case .type4(let contents) = try tag.contents() else {
-            throw ConformanceFailure(description: "There is no such card.")
+            throw ConformanceFailure(description: "This card does not exist.")
         }
         let application = NDEFApplication(mapping: .version3, size: 2048, maximumRead: 0x400, maximumWrite: 0x400)
         stage.setup.field.bring(VirtualType4Tag(card: ApplicationCard([application]), frontEnd: contents.frontEnd))
@@ -62,7 +62,7 @@ extension ReaderConformance {
         tag: ConnectableTag, uid: [UInt8]
     ) {
         guard let tag = ConformanceTag.all.first(where: { $0.type == type }) else {
-            throw ConformanceFailure(description: "There is no such tag.")
+            throw ConformanceFailure(description: "This tag does not exist.")
         }
         stage.setup.field.bring(try tag.make())
         return (try await stage.connectOne(plan), tag.uid)

@@ -261,7 +261,7 @@ extension TestField {
     }
 
     private func pressCancel() -> Bool {
-        note("the person presses Cancel")
+        note("the user presses Cancel")
         return sheet.cancel()
     }
 

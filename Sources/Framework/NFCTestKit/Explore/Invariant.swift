@@ -133,7 +133,7 @@ extension Invariant {
     /// is required if the session reached its time limit, because the user sees that the sheet disappears.
     public static let errorShown = rule("an error is always shown") { run in
         guard run.error != nil, !run.isCancelled, !run.isEndedBySystem else {
-            return .nothingToCheck("the flow never failed by itself")
+            return .nothingToCheck("the flow never failed on its own")
         }
         return run.showsError || run.endsByLimit
             ? .holds : .broken("\(run.howItFailed), and the sheet never showed an error")
@@ -141,18 +141,18 @@ extension Invariant {
 
     /// A flow that failed does not end with a check mark or an empty error message on the sheet, unless it reported an
     /// error with ``TestField/showedError(_:)``. If the user cancelled, no error is shown.
-    public static let personTold = rule("the person sees an error") { run in
+    public static let personTold = rule("the user sees an error") { run in
         if run.happened.contains(where: { $0.kind == .cancel }), run.happened.count == 1 {
             if let error = run.shownErrors.first {
-                return .broken("the person cancelled, and the app showed the error \"\(error)\"")
+                return .broken("the user cancelled, but the app showed the error \"\(error)\"")
             }
             if let failure = run.sheet.first(where: { $0.content.state == .failure }) {
-                return .broken("the person cancelled, and the sheet showed the error \"\(failure.content.message)\"")
+                return .broken("the user cancelled, but the sheet showed the error \"\(failure.content.message)\"")
             }
             return .holds
         }
         guard run.error != nil, !run.isCancelled, !run.isEndedBySystem else {
-            return .nothingToCheck("the flow never failed by itself, and was never cancelled")
+            return .nothingToCheck("the flow never failed on its own, and was never cancelled")
         }
         guard run.shownErrors.isEmpty, let last = run.sheet.last(where: { $0.content.state != .dismissed }) else {
             return .holds
@@ -173,7 +173,7 @@ extension Invariant {
         }
         if result.isEqual(to: goal) { return .holds }
         if "\(result)" == "\(goal)" {
-            return .broken("the flow returned another value than without faults; in words both are \(result)")
+            return .broken("the flow returned a different value than without faults, but both print as \(result)")
         }
         return .broken("the flow returned \(result), and without faults \(goal)")
     }

@@ -90,7 +90,7 @@ extension Invariant {
             guard let number = tag.number, number < run.courses.count else {
                 // NDEF writes to Type 5 tags contain no UID. No app can prevent a second tag from accepting them.
                 if after != before, after.tagType != 5 {
-                    return .broken("\(tag.name) was written, and is not the tag of the flow")
+                    return .broken("\(tag.name) was written, but is not the flow's tag")
                 }
                 continue
             }

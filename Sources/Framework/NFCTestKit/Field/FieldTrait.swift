@@ -125,7 +125,7 @@ public func withVirtualField<Value>(
 ///
 /// - Returns: the result of `body`.
 public func withoutReader<Value>(
-    reason: String = "There is no reader.",
+    reason: String = "No reader was found.",
     _ body: () async throws -> Value
 ) async rethrows -> Value {
     let environment = NFCEnvironment(reader: .none(reason: reason), clock: ManualClock())

@@ -116,7 +116,7 @@ extension TestField {
     public func cancelSheet() async throws {
         try await act("presses Cancel")
         guard sheet.cancel() else {
-            throw FieldError(.noButton, "There is no Cancel button: no session is active. Begin one first.")
+            throw FieldError(.noButton, "No session is active, so its sheet has no Cancel button. Begin one first.")
         }
     }
 
@@ -124,7 +124,7 @@ extension TestField {
         guard isOpen else { throw FieldError.fieldIsGone }
         await settle()
         guard isOpen else { throw FieldError.fieldIsGone }
-        note("the person \(what)")
+        note("the user \(what)")
     }
 
     private static func ask(_ text: String) { OutputDescriptor.standardError.write(text + "\n") }

@@ -105,7 +105,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         guard let product = TagProduct(named: name) else {
             throw FieldError(
                 .unknownProduct,
-                "There is no product \"\(name)\". Write \"\(nearest(to: name))\", or see nfc tag create --list."
+                "The product \"\(name)\" does not exist. Write \"\(nearest(to: name))\", or see nfc tag create --list."
             )
         }
         var generator = SplitMix64(seed: seed)

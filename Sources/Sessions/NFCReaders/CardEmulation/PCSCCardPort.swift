@@ -77,11 +77,11 @@ final class PCSCCardPort: CardReaderPort {
         guard let path else {
             if let folder = PCSCInstallation.defaultFolder() { return (PCSCInstallation.socketName, folder) }
             throw EmulationError(
-                "There is no folder for the card's reader. Name its socket: NFC_CARD_READER=pcsc:/FOLDER/reader.sock"
+                "The folder for the card's reader is missing. Name its socket: NFC_CARD_READER=pcsc:/FOLDER/reader.sock"
             )
         }
         guard let parts = PathParts(path), path.hasPrefix("/"), parts.folder != "/" else {
-            throw EmulationError("NFC_CARD_READER=pcsc:SOCKET takes an absolute path in a folder of your own.")
+            throw EmulationError("NFC_CARD_READER=pcsc:SOCKET needs an absolute path in a folder that you own.")
         }
         do throws(StorageError) {
             return (parts.name, try PrivateFolder(parts.folder, guests: .mayRead))

@@ -79,7 +79,7 @@ extension ReaderConfiguration {
         let name = ReaderName(reader)
         let kind = ReaderKind.named(name)
         switch kind == nil ? .unknown : kind?.problem(name) {
-        case .unknown: return "There is no reader \"\(VisibleText.escaped(reader))\". \(use)"
+        case .unknown: return "The reader \"\(VisibleText.escaped(reader))\" is unknown. \(use)"
         case .unnamed: return "The reader \"\(VisibleText.escaped(reader))\" has no name. \(use)"
         case .other(let reason): return reason
         case nil: return nil

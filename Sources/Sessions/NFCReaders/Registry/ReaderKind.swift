@@ -175,7 +175,7 @@ package struct ResolvedReader: Sendable {
 
     /// The name is not a known reader.
     static func unknown(_ name: ReaderName) -> ResolvedReader {
-        ResolvedReader(none: "There is no reader \"\(name.text)\"; use \(ReaderKind.shortForms).")
+        ResolvedReader(none: "The reader \"\(name.text)\" is unknown; use \(ReaderKind.shortForms).")
     }
 }
 

@@ -45,11 +45,11 @@ public final class PrivateFolder: FileStore {
         switch guests {
         case .closedOut:
             if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o700) != 0 {
-                throw StorageError(.unsafe, "The folder \(path) can be read by others.")
+                throw StorageError(.unsafe, "The folder \(path) can be read by other users.")
             }
         case .mayRead:
             guard status.st_mode & 0o022 == 0 else {
-                throw StorageError(.unsafe, "The folder \(path) can be written by others. Choose a folder of your own.")
+                throw StorageError(.unsafe, "The folder \(path) can be written by other users. Choose another one.")
             }
         }
     }

@@ -42,7 +42,7 @@ public enum PrivateSocket {
         guard path.utf8.count <= maximumPathLength, let address = SocketAddress(inFolder) else {
             throw StorageError(
                 .denied,
-                "\(path) is too long for a socket: \(maximumPathLength) bytes are the maximum. Use a shorter path."
+                "\(path) is too long for a socket: at most \(maximumPathLength) bytes are allowed. Use a shorter path."
             )
         }
         if isInUse(address) { throw StorageError(.inUse, "Another program is already listening at \(path).") }

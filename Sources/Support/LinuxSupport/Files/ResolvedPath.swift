@@ -28,7 +28,7 @@ public enum TrustedFile {
         }
         guard let status = found.status else { throw .system("\(path) can't be read", ENOENT) }
         guard FileKind(status) == .regular else { throw .notRegular(path) }
-        guard status.st_mode & 0o022 == 0 else { throw StorageError(.unsafe, "\(path) can be written by others.") }
+        guard status.st_mode & 0o022 == 0 else { throw StorageError(.unsafe, "\(path) can be written by other users.") }
         let file = unsafe open(found.descriptorPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { throw .system("\(path) can't be read") }
         return try InputFile(owning: file, name: path, limit: limit).readToEnd()

@@ -370,7 +370,7 @@ public struct Type1Target: Sendable, Hashable {
             throw TagError(link: error, over: .nfcA)
         }
         guard bytes.count == 6 else {
-            throw TagError(.badAnswer, "RID brought \(bytes.count) bytes, not 6 (NFC Forum T1T 1.2, 5.3).")
+            throw TagError(.badAnswer, "RID returned \(bytes.count) bytes, not 6 (NFC Forum T1T 1.2, 5.3).")
         }
         return Type1Target(headerROM0: bytes[0], headerROM1: bytes[1], uid: Array(bytes[2...]))
     }

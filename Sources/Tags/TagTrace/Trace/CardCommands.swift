@@ -170,7 +170,7 @@ enum StatusWords {
         if let meaning = words[word] { return "\(hex) \(meaning)" }
         switch word >> 8 {
         case 0x61: return "\(hex) \(word & 0xFF == 0 ? "more" : counted(word & 0xFF, "byte") + " more")"
-        case 0x6C: return "\(hex) Le has to be \((word & 0xFF).hexText(digits: 2))"
+        case 0x6C: return "\(hex) Le must be \((word & 0xFF).hexText(digits: 2))"
         case 0x63 where word & 0xF0 == 0xC0: return "\(hex) \(word & 0x0F) \(word & 0x0F == 1 ? "try" : "tries") left"
         case 0x91: return "\(hex) \(DESFireWords.status(UInt8(word & 0xFF)))"
         default: return hex

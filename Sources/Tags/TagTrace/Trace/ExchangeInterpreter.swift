@@ -69,7 +69,7 @@ package struct ExchangeInterpreter: Sendable {
         case .answerToSelect:
             isISODEP = true
             return "ATS" + (bytes.first.map { Int($0) == bytes.count } == true ? "" : ", of a wrong length")
-        case .parameterSelection: return "PPS is taken"
+        case .parameterSelection: return "PPS accepted"
         case .anticollision, .atqA, .select: return NFCAWords.answer(answer, expectation)
         case .type1(let command): return Type1Words.answer(bytes, to: command)
         case .type2(let command):

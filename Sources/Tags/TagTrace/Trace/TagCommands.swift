@@ -86,7 +86,7 @@ enum Type2Words {
 
     private static let refusals: [UInt8: String] = [
         0x0: "not allowed, or no such address", 0x1: "parity or checksum was wrong",
-        0x4: "not authenticated, or a counter is full", 0x5: "the write failed, or has to be proved first",
+        0x4: "not authenticated, or a counter is full", 0x5: "the write failed, or needs authentication first",
         0x7: "the write failed",
     ]
 }

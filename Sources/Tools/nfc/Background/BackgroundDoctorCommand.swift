@@ -73,7 +73,9 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         }
         let environment = NFCEnvironment(Self.lookConfiguration(over: .ofProcess))
         if case .none(let reason) = environment.reader { return Finding("reader", .fails, reason, fix: fix) }
-        guard let driver = environment.driver else { return Finding("reader", .fails, "There is no reader.", fix: fix) }
+        guard let driver = environment.driver else {
+            return Finding("reader", .fails, "No reader was found.", fix: fix)
+        }
         do throws(LinkError) {
             try await driver.prepare()
             return Finding("reader", .works, "\(driver.name) answers.")

@@ -18,7 +18,7 @@ struct DemoCommand: AsyncParsableCommand {
             near. The notification appears on the desktop, or here if there is none.
             You click it, and the app shows the tag's message. At the end everything is
             removed, also after Ctrl-C or when it is killed. It needs no reader, no root
-            and no systemd. It needs dbus-daemon, and nfcd and TagReader beside nfc
+            and no systemd. It needs dbus-daemon, and nfcd and TagReader next to nfc
             (swift build).
 
             Examples:

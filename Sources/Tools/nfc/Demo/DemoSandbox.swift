@@ -133,12 +133,12 @@ struct DemoPrograms {
         do {
             service = try ServiceInstallation.program()
         } catch let failure as CommandFailure {
-            throw CommandFailure(failure.name, "There is no nfcd beside nfc or in PATH. \(build)")
+            throw CommandFailure(failure.name, "nfcd was not found next to nfc or in PATH. \(build)")
         }
         let folders = [Self.folder(service), ProgramPath.ownFolder].compactMap { $0 }
         let files = FileManager.default
         let found = folders.map { "\($0)/TagReader" }.first(where: ProgramPath.isProgram)
-        guard let found else { throw CommandFailure("no-sample", "There is no TagReader beside nfc. \(build)") }
+        guard let found else { throw CommandFailure("no-sample", "TagReader was not found next to nfc. \(build)") }
         app = found
         // Swift Package Manager puts resources next to the program: PACKAGE_TARGET.resources.
         let folder = Self.folder(found)
@@ -146,7 +146,7 @@ struct DemoPrograms {
         let resources = names.filter { $0.hasSuffix("_TagReader.resources") }.sorted()
         let paths = resources.map { "\(folder)/\($0)/Installation" }
         guard let installation = paths.first(where: files.fileExists(atPath:)) else {
-            throw CommandFailure("no-sample", "The files of TagReader are not beside it. \(build)")
+            throw CommandFailure("no-sample", "TagReader's files were not found next to it. \(build)")
         }
         self.installation = installation
     }

@@ -111,7 +111,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
             throw ValidationError("--start-pcscd, --folder and --reader-name need --pcsc.")
         }
         if let timeout = timeout?.value, !(timeout > 0 && timeout <= 86400) {
-            throw ValidationError("--timeout takes a number of seconds above 0, up to 86400.")
+            throw ValidationError("--timeout must be a number of seconds above 0, up to 86400.")
         }
     }
 

@@ -102,7 +102,8 @@ struct AssociationFileOptions: ParsableArguments {
         } else {
             let step = "To try again now: nfc links fetch \(domain) --force"
             let why = association.failure ?? "The site has no file."
-            loaded = Loaded(source, Problem("no-file", "There is no file of \(domain): \(why) \(step)"), of: domain)
+            let text = "The association file of \(domain) is missing: \(why) \(step)"
+            loaded = Loaded(source, Problem("no-file", text), of: domain)
         }
         loaded.findings = finding.map { [$0] } ?? []
         return loaded

@@ -96,7 +96,7 @@ struct LinksFetchCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard (1...120).contains(timeout) else { throw ValidationError("--timeout takes 1 to 120 seconds.") }
+        guard (1...120).contains(timeout) else { throw ValidationError("--timeout must be 1 to 120 seconds.") }
     }
 
     var options: AssociationFetcher.Options {

@@ -21,7 +21,7 @@ struct TagSession {
     /// Begins a session. If `seconds` is nil, the session's own time limit applies.
     init(environment: NFCEnvironment, prompt: String, seconds: Double?, plan: PollingPlan = .ndef) throws {
         guard let session = ReaderSession(environment: environment, plan: plan) else {
-            throw CommandFailure(.noReader, "no-reader", "There is no reader.")
+            throw CommandFailure(.noReader, "no-reader", "No reader was found.")
         }
         self.environment = environment
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
@@ -148,7 +148,7 @@ extension TagSession {
     /// How long to show the message about several tags before polling again.
     private static let pause = Duration.milliseconds(500)
 
-    private static let severalTags = "There is more than one tag. Remove all but one."
+    private static let severalTags = "More than one tag was found. Remove all but one."
 
     func work<Value: Sendable>(
         with tag: ConnectableTag,

@@ -194,7 +194,7 @@ struct SecondsArgument: ExpressibleByArgument {
     /// Throws if the number is not a valid time limit for a session.
     func checkSession() throws {
         guard value > 0, value <= 60 else {
-            throw ValidationError("--timeout takes more than 0 and at most 60 seconds.")
+            throw ValidationError("--timeout must be more than 0 and at most 60 seconds.")
         }
     }
 }

@@ -153,7 +153,7 @@ struct TagWriteCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if let tearAfter, tearAfter < 0 { throw ValidationError("--tear-after takes 0 or a higher number.") }
+        if let tearAfter, tearAfter < 0 { throw ValidationError("--tear-after must be 0 or more.") }
         try source.checkImageOption("--out", isGiven: out != nil)
         try source.checkImageOption("--tear-after", isGiven: tearAfter != nil)
         try OutputTarget.check(image: source.image, out: out, savesImage: true, json: json)

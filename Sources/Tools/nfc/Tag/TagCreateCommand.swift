@@ -35,7 +35,7 @@ struct TagCreateCommand: AsyncParsableCommand {
     @Option(help: "The product, such as NTAG213.")
     var product: String?
 
-    @Flag(help: "List the products that can be made.")
+    @Flag(help: "List the products that can be created.")
     var list = false
 
     @Option(help: "Make an electronic travel document from a machine readable zone.")
@@ -109,7 +109,7 @@ struct TagCreateCommand: AsyncParsableCommand {
         let part = ProductName(name).text
         let products = part.isEmpty ? [] : TagProduct.all.filter { ProductName($0.name).text.contains(part) }
         guard let product = products.first else {
-            throw ValidationError("There is no product '\(name)'. To see the products: nfc tag create --list")
+            throw ValidationError("The product '\(name)' does not exist. To see the products: nfc tag create --list")
         }
         guard products.count == 1 else {
             let names = products.map(\.name)
@@ -170,7 +170,7 @@ struct TagCreateCommand: AsyncParsableCommand {
             }
         }
         guard let product, let found = try? Self.product(product) else {
-            throw CommandFailure(.usage, "unknown-product", "There is no product '\(product ?? "")'.")
+            throw CommandFailure(.usage, "unknown-product", "The product '\(product ?? "")' does not exist.")
         }
         return found.blank(uid: uid?.bytes, size: size)
     }

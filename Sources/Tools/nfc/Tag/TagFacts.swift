@@ -186,7 +186,7 @@ extension Type2Contents {
         let hasMemory = !unknown.contains(.memory)
         facts +=
             hasMemory
-            ? lockFacts(without: unknown) : [TagFact("Locks", "not known: a part of the memory can't be read")]
+            ? lockFacts(without: unknown) : [TagFact("Locks", "unknown: a part of the memory can't be read")]
         if !unknown.contains(.counters) { facts += counterFacts }
         guard hasMemory else { return facts }
         return facts + [TagFact("CC", "cc_hex", hex: memory.dropFirst(12).prefix(4))]

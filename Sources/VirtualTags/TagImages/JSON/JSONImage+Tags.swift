@@ -158,7 +158,8 @@ extension JSONImage {
         case "generic Type 3":
             let memory = try fields.bytes("memory_hex")
             guard memory.count % 16 == 0, (16...0x10_0000).contains(memory.count) else {
-                throw fields.error(.inconsistent, "memory_hex", "\(memory.count) bytes do not fill whole blocks.")
+                let reason = "The memory has \(memory.count) bytes, but needs a multiple of 16, from 16 to 1,048,576."
+                throw fields.error(.inconsistent, "memory_hex", reason)
             }
             return .standard(FeliCaStandardContents(idm: idm, pmm: pmm, systems: [FeliCaSystem(ndef: memory)]))
         default: return try fields.product { _ in nil }

@@ -136,7 +136,7 @@ struct ProxmarkJSON: ImageSource {
     private static func blocks(_ fields: JSONFields, size: Int, limit: Int) throws(TagImageError) -> [UInt8] {
         let blocks = fields.object("blocks")
         guard blocks.keys.count <= limit else {
-            throw fields.error(.inconsistent, "blocks", "There are more than \(limit) blocks.")
+            throw fields.error(.inconsistent, "blocks", "The file has more than \(limit) blocks.")
         }
         var memory: [UInt8] = []
         for index in 0..<blocks.keys.count { memory += try blocks.bytes(String(index), count: size) }
