@@ -39,8 +39,8 @@ package final class Spool: Sendable {
     /// Runs a function in the next transaction, and returns after the commit.
     ///
     /// - Parameters:
-    ///   - body: the work. Called again if the transaction fails.
     ///   - onFailure: called if the change could not be stored.
+    ///   - body: the work. Called again if the transaction fails.
     func transact<Value: Sendable>(
         onFailure: @escaping @Sendable (SpoolCore) -> Void = { _ in },
         _ body: @escaping @Sendable (SpoolCore, Database) throws -> Value

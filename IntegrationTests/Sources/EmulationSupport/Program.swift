@@ -36,20 +36,20 @@ public struct Program: Sendable {
     ///   - arguments: its arguments.
     ///   - environment: variables in addition to those of the tests.
     ///   - input: its standard input.
-    ///   - folder: the folder in which it runs; nil for one that is removed afterwards.
+    ///   - folder: the folder in which it runs; nil for a temporary folder.
     ///   - limit: the time limit in seconds.
     public func run(
         _ arguments: [String],
         environment: [String: String] = [:],
         input: String = "",
-        folder place: URL? = nil,
+        folder: URL? = nil,
         limit: Double = 30
     ) async throws -> Result {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "ocn-" + UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let inputFile = folder.appending(path: "input")
-        let outputFile = folder.appending(path: "output")
+        let temporary = FileManager.default.temporaryDirectory.appending(path: "ocn-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: temporary) }
+        let inputFile = temporary.appending(path: "input")
+        let outputFile = temporary.appending(path: "output")
         try Data(input.utf8).write(to: inputFile)
         try Data().write(to: outputFile)
         let reading = try FileHandle(forReadingFrom: inputFile)
@@ -58,7 +58,7 @@ public struct Program: Sendable {
             path,
             arguments,
             environment: environment,
-            folder: (place ?? folder).path,
+            folder: (folder ?? temporary).path,
             descriptors: [0: reading.fileDescriptor, 1: output.fileDescriptor, 2: output.fileDescriptor]
         )
         var status = await program.end(within: .seconds(limit))

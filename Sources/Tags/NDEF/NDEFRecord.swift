@@ -192,7 +192,7 @@ extension NDEFRecord {
 // MARK: Common records
 
 extension NDEFRecord {
-    /// Creates a URI record , abbreviated with the longest prefix that matches.
+    /// Creates a URI record, abbreviated with the longest prefix that matches.
     ///
     /// - Parameters:
     ///   - uri: the URI.

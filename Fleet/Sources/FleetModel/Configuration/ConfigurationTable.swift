@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TOMLKit
 
-/// A table of a configuration file. Records which keys are read, so that unreadKeys keys can be reported.
+/// A table of a configuration file. Records which keys are read, so that unknown keys can be reported.
 struct ConfigurationTable {
     private let path: String
     private let members: [JSONValue.Member]
