@@ -3,7 +3,7 @@ import CoreNFC
 import Foundation
 import PhoneScreens
 
-/// Formats a message as text, including the text stored on the card.
+/// Formats a message as text: a list row, a summary, and the decoded records.
 enum MessageText {
     /// The message's row in the list: its number, the number of records, and the first record's content.
     static func row(of stored: StoredMessage) -> String {

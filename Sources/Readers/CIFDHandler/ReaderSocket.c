@@ -83,7 +83,7 @@ int readerSocketConnect(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", node);
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    // Connecting to a UNIX socket never waits: the listener exists or not.
+    // A non-blocking connect to a UNIX socket succeeds or fails at once. A full backlog counts as a failure.
     bool isConnected = descriptor >= 0 && connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
     close(node);
     if (isConnected && isListenerTrusted(descriptor, owner)) return descriptor;

@@ -89,7 +89,7 @@ public struct JSONWriter: Sendable {
         endArray()
     }
 
-    /// Writes a JSON text from elsewhere on the same line, with invisible characters escaped.
+    /// Inserts foreign JSON text as one line, with invisible characters escaped.
     ///
     /// - Parameter json: one valid value. The function does not check it.
     public mutating func value(json: String) { plain(JSONText.line(json)) }

@@ -101,7 +101,7 @@ extension TagContents {
 }
 
 extension ClassicContents {
-    /// Whether a sector has a key other than FFFFFFFFFFFF, the key of a new tag.
+    /// Whether a sector has a key that is neither zero nor FFFFFFFFFFFF, the key of a new tag.
     fileprivate var holdsSecrets: Bool {
         keyRanges.contains { range in
             let key = memory[range.clamped(to: memory.indices)]
@@ -111,7 +111,7 @@ extension ClassicContents {
 }
 
 extension Type2Contents {
-    /// Whether a password or a key differs from that of a new tag.
+    /// Whether a page of the password or the keys is neither zero nor a new tag's.
     fileprivate var holdsSecrets: Bool {
         secretPages.contains { page in
             guard memory.count >= 4 * page + 4 else { return false }

@@ -68,7 +68,8 @@ final class SiteDownload {
         return body
     }
 
-    /// Throws for a status without an association file. A final answer follows a status below 200.
+    /// Throws if the status means that there is no association file. A status below 200 is interim: the final response
+    /// follows.
     private static func check(status: Int) throws(FetchError) {
         switch status {
         case ...200: break

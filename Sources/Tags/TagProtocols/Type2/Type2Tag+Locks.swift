@@ -412,7 +412,7 @@ struct Type2DynamicLock: Equatable {
     /// The pages to read before a write.
     var pagesToCheck: Range<Int> { pages.lowerBound..<max(pages.upperBound, (protectionPage ?? 0) + 1) }
 
-    /// Returns whether no page up to `page` is locked or protected.
+    /// Returns whether no lock bit, and no bit that freezes one, is set, and `page` can be written without a password.
     func isOpen(through page: Int, in memory: TagMemory) -> Bool {
         mask.indices.allSatisfy { mask[$0] & (memory[byte: address + $0] ?? 0) == 0 }
             && !isProtected(page, in: memory)
