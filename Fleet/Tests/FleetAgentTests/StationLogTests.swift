@@ -28,7 +28,7 @@ struct StationLogTests {
         try await node.spool.waiting(after: 0, limit: 100).map { try JSONValue(parsing: $0.payload) }
     }
 
-    private var arrival: ReaderStation.Happening {
+    private var arrival: ReaderStation.Event {
         .arrived(TagReport(identifier: uid, technology: .nfcA), reply: { _ in })
     }
 
@@ -55,8 +55,8 @@ struct StationLogTests {
     func unreadable() async throws {
         let (node, handler) = try await start()
         var log = StationLog(delay: .zero)
-        let failure = ReaderStation.Happening.unreadable(uid, TagError(.refused, "The tag refuses."))
-        for happening in [failure, failure, arrival, failure] { await log.take(happening, handler) { _ in } }
+        let failure = ReaderStation.Event.unreadable(uid, TagError(.refused, "The tag refuses."))
+        for event in [failure, failure, arrival, failure] { await log.take(event, handler) { _ in } }
         let events = try await stored(node)
         #expect(events.compactMap { $0["type"]?.text } == [EventKind.error, .tag, .error].map { $0.type })
         #expect(events.first?["data"]?["message"] == "The tag refuses.")

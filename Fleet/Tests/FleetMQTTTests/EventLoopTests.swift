@@ -87,8 +87,8 @@ struct EventLoopTests {
     @Test("Event loop: tasks of its actor run on its thread")
     func tasks() async {
         let loop = EventLoop("test")
-        let isThere = await LoopActor(loop).begin { _ in loop.isCurrent }.value
-        #expect(isThere)
+        let isOnLoop = await LoopActor(loop).begin { _ in loop.isCurrent }.value
+        #expect(isOnLoop)
         loop.close()
     }
 

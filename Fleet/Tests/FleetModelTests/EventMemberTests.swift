@@ -17,7 +17,7 @@ struct EventMemberTests {
             technology: .nfcV,
             type: .type5,
             product: "ICODE SLIX2",
-            survey: NDEFStatusReport(
+            ndefStatus: NDEFStatusReport(
                 detection: NDEFDetection(access: .readOnly, capacity: 316, messageLength: message.count),
                 message: message
             )
@@ -30,7 +30,7 @@ struct EventMemberTests {
         let bare = TagReport(
             identifier: [4],
             technology: .nfcF,
-            survey: NDEFStatusReport(message: [], error: TagError(.unsupported, "It holds no NDEF."))
+            ndefStatus: NDEFStatusReport(message: [], error: TagError(.unsupported, "It holds no NDEF."))
         )
         let little: JSONValue = ["technology": "nfc-f", "status": "not-ndef", "error": "unsupported"]
         #expect(JSONValue.object(bare.members) == little)

@@ -15,7 +15,7 @@ public final class SimulatorServer: Sendable {
         /// The commands of the apps to start.
         public var apps: [String]
         /// The location where programs find the simulator.
-        public var place: SimulatorPlace
+        public var location: SimulatorLocation
         /// The search for installed apps.
         public var installedApps: InstalledAppFiles?
         /// The folder of the page's files; nil for the files in the bundle.
@@ -26,14 +26,14 @@ public final class SimulatorServer: Sendable {
             port: UInt16 = 0,
             tags: String,
             apps: [String] = [],
-            place: SimulatorPlace,
+            location: SimulatorLocation,
             installedApps: InstalledAppFiles? = nil,
             page: String? = nil
         ) {
             self.port = port
             self.tags = tags
             self.apps = apps
-            self.place = place
+            self.location = location
             self.installedApps = installedApps
             self.page = page
         }
@@ -42,7 +42,7 @@ public final class SimulatorServer: Sendable {
     /// The simulator.
     public let simulator: Simulator
     /// The page's port and the simulator's process.
-    public let address: SimulatorPlace.Address
+    public let address: SimulatorLocation.Address
     private let guardian: PageGuard
     private let options: Options
     private let folder: PrivateFolder
@@ -69,17 +69,17 @@ public final class SimulatorServer: Sendable {
         Self.raiseDescriptorLimit()
         let simulator = Simulator()
         self.simulator = simulator
-        folder = try PrivateFolder(options.place.folder)
+        folder = try PrivateFolder(options.location.folder)
         socket = try LocalSocket(simulator, in: folder)
         drawer = try DrawerFolder(options.tags, onProblem: onRemark)
         for problem in drawer.load(into: simulator) { onRemark(problem) }
         drawer.follow(everything: { [weak simulator] in simulator?.allFiles ?? [] }) { [weak simulator] in
             simulator?.setStorageProblem($0)
         }
-        let pagePath = options.place.pageSocketPath
+        let pagePath = options.location.pageSocketPath
         // Use a new port each time: on an earlier one, another user may have listened and left a service worker.
         gate = try PageGate(port: options.port, target: pagePath)
-        address = SimulatorPlace.Address(port: gate.port, pid: getpid())
+        address = SimulatorLocation.Address(port: gate.port, pid: getpid())
         guardian = PageGuard(port: gate.port)
         windows = Windows(simulator) { [drawer] in drawer.write($0) }
         page = PageServer(
@@ -90,7 +90,7 @@ public final class SimulatorServer: Sendable {
             path: pagePath,
             guardian: guardian
         )
-        processes = AppProcesses(simulator, socketPath: options.place.socketPath)
+        processes = AppProcesses(simulator, socketPath: options.location.socketPath)
         (quits, quit) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         simulator.onRequest { [processes, quit] request in
             switch request {
@@ -118,11 +118,11 @@ public final class SimulatorServer: Sendable {
             serving.cancel()
             windows.stop()
             socket.stop()
-            throw SimulatorFailure("no-page", "The page can't be served from \(options.place.folder).")
+            throw SimulatorFailure("no-page", "The page can't be served from \(options.location.folder).")
         }
         gate.start(guardian)
         socket.start()
-        try folder.replace(SimulatorPlace.addressName, with: address.json.bytes + [0x0A])
+        try folder.replace(SimulatorLocation.addressName, with: address.json.bytes + [0x0A])
         simulator.start()
         for command in options.apps {
             do throws(SimulatorFailure) {
@@ -136,9 +136,9 @@ public final class SimulatorServer: Sendable {
         await processes.stopAll()
         socket.stop()
         await simulator.stop()
-        try? folder.remove(SimulatorPlace.addressName)
-        try? folder.remove(SimulatorPlace.pageName)
-        try? folder.remove(SimulatorPlace.socketName)
+        try? folder.remove(SimulatorLocation.addressName)
+        try? folder.remove(SimulatorLocation.pageName)
+        try? folder.remove(SimulatorLocation.socketName)
         await windows.flush()
         windows.stop()
         _ = await sending.value
@@ -146,7 +146,7 @@ public final class SimulatorServer: Sendable {
         await gate.stop()
         serving.cancel()
         await page.stop()
-        try? folder.remove(SimulatorPlace.pageSocketName)
+        try? folder.remove(SimulatorLocation.pageSocketName)
     }
 
     /// Creates an address of the page that works once.
@@ -167,8 +167,8 @@ public final class SimulatorServer: Sendable {
             <p><a href="\(address)">The simulator</a></p>
 
             """
-        try folder.replace(SimulatorPlace.pageName, with: Array(text.utf8))
-        return folder.path + "/" + SimulatorPlace.pageName
+        try folder.replace(SimulatorLocation.pageName, with: Array(text.utf8))
+        return folder.path + "/" + SimulatorLocation.pageName
     }
 
     /// Ends ``run(onReady:)``.

@@ -6,21 +6,21 @@ import SimulatorServer
 
 /// Sends actions to the running simulator, over its socket in the private folder.
 struct RunningSimulator: Sendable {
-    private let place: SimulatorPlace
+    private let location: SimulatorLocation
 
     /// Finds the running simulator.
     init(json: Bool) throws {
-        let place = SimulatorPlace.ofUser(environment: ProcessInfo.processInfo.environment)
-        guard place.running() != nil else {
+        let location = SimulatorLocation.ofUser(environment: ProcessInfo.processInfo.environment)
+        guard location.running() != nil else {
             throw Output.failure("not-running", "No simulator is running. Start one with: nfc simulator", json: json)
         }
-        self.place = place
+        self.location = location
     }
 
     /// Performs an action, and returns its result. Prints a note if the change could not be saved.
     func perform(_ action: JSON, json: Bool) throws -> JSON {
         do throws(SimulatorFailure) {
-            let result = try ActionClient(place).perform(action)
+            let result = try ActionClient(location).perform(action)
             if let problem = result["unsaved"]?.string { Output.note("Not saved yet: \(problem)") }
             return result
         } catch {

@@ -82,7 +82,7 @@ import LinuxSupport
         for (cookie, answer) in answers {
             if let source = questions.removeValue(forKey: cookie) { take(answer, of: source) }
         }
-        for source in questions.values { fallSilent(source) }
+        for source in questions.values { markSilent(source) }
     }
 
     private func follow(_ source: Source) {
@@ -97,16 +97,16 @@ import LinuxSupport
             ] { try bus.listen(to: rule) }
             if try bus.hasOwner(name) { ask(source) } else { silentSources.remove(source) }
         } catch {
-            fallSilent(source) { $0.follow(source) }
+            markSilent(source) { $0.follow(source) }
         }
     }
 
     /// Counts a source as silent, and tries again later, because the request failed and the bus reports nothing.
-    private func fallSilent(
+    private func markSilent(
         _ source: Source,
         tryingAgain work: @escaping @MainActor @Sendable (DesktopWatch) -> Void
     ) {
-        fallSilent(source)
+        markSilent(source)
         guard unaskedSources.insert(source).inserted else { return }
         runOnMain(after: pause) { [weak self] in
             guard let self else { return }
@@ -116,7 +116,7 @@ import LinuxSupport
         }
     }
 
-    private func fallSilent(_ source: Source) {
+    private func markSilent(_ source: Source) {
         if source != .display { silentSources.insert(source) }
     }
 
@@ -139,14 +139,14 @@ import LinuxSupport
         } catch  where error.code == .nobody {
             // The source has ended. The bus reports that separately.
         } catch {
-            fallSilent(source) { $0.ask(source) }
+            markSilent(source) { $0.ask(source) }
             onChange()
         }
     }
 
     private func timeIsOver(for cookie: UInt64) {
         guard let source = questions[cookie] else { return }
-        fallSilent(source)
+        markSilent(source)
         onChange()
     }
 

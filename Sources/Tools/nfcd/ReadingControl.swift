@@ -25,7 +25,7 @@ final class ReadingControl {
     private let links: LinkOpening
     private let inbox: InboxKeeper
     private var unlocks: UnlockHistory<PrivateFolder>
-    private(set) var surroundings = SystemConditions()
+    private(set) var systemConditions = SystemConditions()
     /// Whether all conditions are known and the state machine has received them.
     private(set) var hasBegun = false
     private var lastLoggedState = LoggedState()
@@ -71,16 +71,16 @@ final class ReadingControl {
             // Events are handled in order. A read tag waits until the association files it may need are compiled.
             links.inOrder(compilesFirst: isReading) { self?.notice(event) }
         }
-        if case .none(let reason) = environment.reader { surroundings.reader = .missing(reason: reason) }
+        if case .none(let reason) = environment.reader { systemConditions.reader = .missing(reason: reason) }
     }
 
     /// Starts watching the system conditions. The state machine then polls for tags whenever conditions allow.
     func begin(_ bus: BusConnection) {
         let own = ProcessInfo.processInfo.environment["XDG_SESSION_ID"]
-        session = SessionWatch(own: own) { [weak self] in self?.surroundingsChanged() }
-        devices = DeviceWatch { [weak self] in self?.surroundingsChanged() }
-        desktop = DesktopWatch(bus) { [weak self] in self?.surroundingsChanged() }
-        surroundingsChanged()
+        session = SessionWatch(own: own) { [weak self] in self?.systemConditionsChanged() }
+        devices = DeviceWatch { [weak self] in self?.systemConditionsChanged() }
+        desktop = DesktopWatch(bus) { [weak self] in self?.systemConditionsChanged() }
+        systemConditionsChanged()
     }
 
     func end() async { await watcher?.stop() }
@@ -96,43 +96,43 @@ final class ReadingControl {
     /// Asks the desktop to show its unlock prompt. Returns the names of the services asked.
     func promptToUnlock() -> [String] { desktop?.promptToUnlock() ?? [] }
 
-    private func surroundingsChanged() {
+    private func systemConditionsChanged() {
         // The state is incomplete until all watches exist.
         guard let session, let devices, let desktop else { return }
-        surroundings.session = session.session
-        surroundings.isLoginSilent = session.isSilent
-        surroundings.isGoingToSleep = session.isGoingToSleep
-        surroundings.isCameraOpen = devices.isCameraOpen
-        surroundings.radios = devices.radios
-        surroundings.powerSaveMode = desktop.powerSaveMode
-        surroundings.isScreenSaverOn = desktop.isScreenSaverOn
-        surroundings.silentSavers = desktop.silentSavers
-        surroundings.isDisplayLit = surroundings.powerSaveMode == nil ? SystemFiles.isDisplayLit : nil
-        if surroundings.isUnlocked { unlocks.remember() }
-        surroundings.wasUnlocked = unlocks.isRemembered
-        if loop.machine.isLocked != surroundings.isLocked { log.write("lock", lockText) }
+        systemConditions.session = session.session
+        systemConditions.isLoginSilent = session.isSilent
+        systemConditions.isGoingToSleep = session.isGoingToSleep
+        systemConditions.isCameraOpen = devices.isCameraOpen
+        systemConditions.radios = devices.radios
+        systemConditions.powerSaveMode = desktop.powerSaveMode
+        systemConditions.isScreenSaverOn = desktop.isScreenSaverOn
+        systemConditions.silentSavers = desktop.silentSavers
+        systemConditions.isDisplayLit = systemConditions.powerSaveMode == nil ? SystemFiles.isDisplayLit : nil
+        if systemConditions.isUnlocked { unlocks.remember() }
+        systemConditions.wasUnlocked = unlocks.isRemembered
+        if loop.machine.isLocked != systemConditions.isLocked { log.write("lock", lockText) }
         // The first call opens entries that an earlier run was asked to open, unless the screen is locked.
-        loop.handle(.lock(isLocked: surroundings.isLocked))
+        loop.handle(.lock(isLocked: systemConditions.isLocked))
         conditionsChanged()
     }
 
     private var lockText: String {
-        let silent = (surroundings.isLoginSilent ? ["logind"] : []) + surroundings.silentSavers
+        let silent = (systemConditions.isLoginSilent ? ["logind"] : []) + systemConditions.silentSavers
         guard silent.isEmpty else {
             let names = silent.joined(separator: ", ")
             return "The screen counts as locked: \(names) does not answer."
         }
-        return surroundings.isLocked ? "The screen is locked." : "The screen is unlocked."
+        return systemConditions.isLocked ? "The screen is locked." : "The screen is unlocked."
     }
 
     private func conditionsChanged() {
-        loop.handle(.conditions(surroundings.conditions))
+        loop.handle(.conditions(systemConditions.conditions))
         hasBegun = true
         logState()
     }
 
     private func logState() {
-        let conditions = surroundings.conditions
+        let conditions = systemConditions.conditions
         if conditions.allowReading {
             guard lastLoggedState.isReading != true else { return }
             lastLoggedState = LoggedState(isReading: true)
@@ -140,13 +140,13 @@ final class ReadingControl {
         }
         let isForReader = conditions.obstacles == [.unsupported]
         // The reader has not answered yet.
-        if isForReader, case .unasked = surroundings.reader { return }
-        let reason = isForReader ? surroundings.findings.first?.source : nil
+        if isForReader, case .unasked = systemConditions.reader { return }
+        let reason = isForReader ? systemConditions.findings.first?.source : nil
         // Logs the start of a pause and changes of the reader's problem, but not changes among other obstacles.
         guard lastLoggedState.isReading != false || reason != nil && reason != lastLoggedState.reason else { return }
         lastLoggedState = LoggedState(isReading: false, reason: reason)
         let reasons = conditions.obstacles.map { obstacle in
-            obstacle == .unsupported ? surroundings.findings.first?.source ?? obstacle.reason : obstacle.reason
+            obstacle == .unsupported ? systemConditions.findings.first?.source ?? obstacle.reason : obstacle.reason
         }
         log.write(
             "not-reading",
@@ -160,14 +160,14 @@ final class ReadingControl {
     func startLooking() { polling.turnOn() }
 
     func stopLooking() {
-        if case .ready(let name) = surroundings.reader { surroundings.reader = .unasked(name: name) }
+        if case .ready(let name) = systemConditions.reader { systemConditions.reader = .unasked(name: name) }
         polling.turnOff()
     }
 
     private func readerIsWanted(for purposes: Set<ReaderGate.Purpose>) {
-        surroundings.isReaderSessionActive = purposes.contains(.session)
-        surroundings.isCardActive = purposes.contains(.card)
-        surroundingsChanged()
+        systemConditions.isReaderSessionActive = purposes.contains(.session)
+        systemConditions.isCardActive = purposes.contains(.card)
+        systemConditionsChanged()
         guard !purposes.isEmpty else { return }
         Task {
             // If the app has left meanwhile, polling is on again, and apps that arrived since then are served later.
@@ -180,17 +180,17 @@ final class ReadingControl {
         case .available:
             // Ignore events that were pending when the reader was released.
             guard loop.machine.isLooking else { return }
-            surroundings.reader = .ready(name: watcher?.readerName ?? "")
-            surroundingsChanged()
+            systemConditions.reader = .ready(name: watcher?.readerName ?? "")
+            systemConditionsChanged()
         case .unavailable(let reason):
             guard loop.machine.isLooking else { return }
-            surroundings.reader = .missing(reason: reason)
-            surroundingsChanged()
+            systemConditions.reader = .missing(reason: reason)
+            systemConditionsChanged()
         case .near(let identifiers):
             if loop.machine.conditions.allowReading { loop.handle(.near(identifiers)) }
         case .read(let reading):
             // Some sources can't report changes, so check them now.
-            if surroundings.isDisplayLit != nil { surroundingsChanged() }
+            if systemConditions.isDisplayLit != nil { systemConditionsChanged() }
             links.reloadRouter()
             self.reading = reading
             let seconds = max(Date().timeIntervalSince1970, 0)

@@ -202,15 +202,15 @@ final class Service {
 extension Service {
     /// The service's status as JSON, for `nfc background status`.
     var statusText: String {
-        let surroundings = reading.surroundings
-        let all = surroundings.findings
+        let systemConditions = reading.systemConditions
+        let all = systemConditions.findings
         var writer = JSONWriter()
         writer.beginObject()
-        writer.member("reading", surroundings.conditions.allowReading)
-        writer.member("locked", surroundings.isLocked)
-        writer.member("silent_login", surroundings.isLoginSilent)
+        writer.member("reading", systemConditions.conditions.allowReading)
+        writer.member("locked", systemConditions.isLocked)
+        writer.member("silent_login", systemConditions.isLoginSilent)
         writer.key("silent_savers")
-        writer.values(Array(surroundings.silentSavers))
+        writer.values(Array(systemConditions.silentSavers))
         writer.member("waiting", reading.hasBegun ? loop.machine.keptEntries.count : inbox.identifiers.count)
         writer.member("reader", all.first?.source ?? "")
         writer.member("inbox_problem", inbox.keepingProblem)

@@ -7,13 +7,13 @@ struct SystemConditionsTests {
     private static let session = LoginSession(id: "c1", isActive: true, isLocked: false)
     private static let idle = LoginSession(id: "c1", isActive: true, isLocked: false, isIdle: true)
 
-    private func surroundings(_ change: (inout SystemConditions) -> Void = { _ in }) -> SystemConditions {
-        var surroundings = SystemConditions()
-        surroundings.reader = .ready(name: "A reader")
-        surroundings.session = Self.session
-        surroundings.wasUnlocked = true
-        change(&surroundings)
-        return surroundings
+    private func systemConditions(_ change: (inout SystemConditions) -> Void = { _ in }) -> SystemConditions {
+        var systemConditions = SystemConditions()
+        systemConditions.reader = .ready(name: "A reader")
+        systemConditions.session = Self.session
+        systemConditions.wasUnlocked = true
+        change(&systemConditions)
+        return systemConditions
     }
 
     @Test func `Reading conditions: tags are read when all seven hold`() {
@@ -28,8 +28,8 @@ struct SystemConditionsTests {
 
     @Test func `SystemConditions: without sources only the reader is an obstacle`() {
         #expect(SystemConditions().conditions.obstacles == [.unsupported])
-        #expect(surroundings().conditions.allowReading)
-        #expect(surroundings { $0.session = nil }.conditions.allowReading)
+        #expect(systemConditions().conditions.allowReading)
+        #expect(systemConditions { $0.session = nil }.conditions.allowReading)
         #expect(SystemConditions().findings.map(\.obstacle) == ReadingConditions.Obstacle.allCases)
         let names = ["reader", "unlocked-once", "display", "reader-session", "wallet", "camera", "airplane-mode"]
         #expect(SystemConditions().findings.map(\.name) == names)
@@ -46,9 +46,9 @@ struct SystemConditionsTests {
             (.camera, { $0.isCameraOpen = true }), (.airplaneMode, { $0.radios = off }),
         ]
         for (index, row) in rows.enumerated() {
-            #expect(surroundings(row.1).conditions.obstacles == [row.0], "row \(index)")
+            #expect(systemConditions(row.1).conditions.obstacles == [row.0], "row \(index)")
         }
-        let all = surroundings { state in for row in rows { row.1(&state) } }
+        let all = systemConditions { state in for row in rows { row.1(&state) } }
         #expect(all.conditions.obstacles == Array(ReadingConditions.Obstacle.allCases.dropFirst()))
     }
 
@@ -80,7 +80,7 @@ struct SystemConditionsTests {
             ),
         ]
         for (index, row) in rows.enumerated() {
-            #expect(surroundings(row.1).conditions.allowReading == row.0, "row \(index)")
+            #expect(systemConditions(row.1).conditions.allowReading == row.0, "row \(index)")
         }
     }
 
@@ -146,16 +146,16 @@ struct SystemConditionsTests {
             ),
         ]
         for (index, row) in rows.enumerated() {
-            let state = surroundings(row.change)
+            let state = systemConditions(row.change)
             #expect(state.isLocked == row.isLocked && state.isUnlocked == row.isUnlocked, "row \(index)")
         }
-        let locked = surroundings { $0.session?.isLocked = true }
+        let locked = systemConditions { $0.session?.isLocked = true }
         #expect(locked.conditions.allowReading)
     }
 
     @Test func `Lock: while logind does not answer, tags are read if the screen was unlocked before`() {
         for wasUnlocked in [true, false] {
-            let silent = surroundings {
+            let silent = systemConditions {
                 $0.session = nil
                 $0.isLoginSilent = true
                 $0.wasUnlocked = wasUnlocked
@@ -171,15 +171,15 @@ struct SystemConditionsTests {
             (.unasked(name: "R"), true, true), (.unasked(name: "R"), false, false),
         ]
         for (reader, isCameraOpen, isMet) in rows {
-            let state = surroundings {
+            let state = systemConditions {
                 $0.reader = reader
                 $0.isCameraOpen = isCameraOpen
             }
             #expect(state.findings.first?.isMet == isMet, "\(reader)")
         }
-        let waiting = surroundings { $0.reader = .unasked(name: "R") }
+        let waiting = systemConditions { $0.reader = .unasked(name: "R") }
         #expect(!waiting.conditions.allowReading && waiting.conditions.allowLooking)
-        #expect(!surroundings { $0.powerSaveMode = 3 }.conditions.allowLooking)
+        #expect(!systemConditions { $0.powerSaveMode = 3 }.conditions.allowLooking)
     }
 
     @Test func `Login session: the process's own, else the active one of a user`() {

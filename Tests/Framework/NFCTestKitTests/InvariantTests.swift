@@ -15,7 +15,7 @@ import Testing
         if let error { session.invalidate(errorMessage: error) } else { session.invalidate() }
     }
 
-    @Test func `personTold: an error shown for a cancel, without words or with a check mark is found`() async throws {
+    @Test func `userSeesError: an error after a cancel, without words or with a check mark is found`() async throws {
         typealias Act = @Sendable (TestField) -> Void
         // What a flow whose scan has failed does before it throws, and how the finding ends.
         let rows: [(name: String, exploration: Exploration, finding: String?, act: Act)] = [
@@ -39,7 +39,7 @@ import Testing
             ),
         ]
         for row in rows {
-            let failure = try await failure(row.exploration, invariants: [.personTold]) { field -> String in
+            let failure = try await failure(row.exploration, invariants: [.userSeesError]) { field -> String in
                 do {
                     return try await PageWriter(CorrectClient.message).scan(field)
                 } catch {
@@ -60,7 +60,7 @@ import Testing
             (CancellationError(), false, false),
         ]
         for (error, isShown, isFound) in rows {
-            let failure = try await failure(.losses, invariants: [.errorShown, .personTold]) { field -> String in
+            let failure = try await failure(.losses, invariants: [.errorShown, .userSeesError]) { field -> String in
                 do { return try await LinkClient.run(field, bug: .silentEnd) } catch {}
                 if isShown { field.showedError("The card can't be written.") }
                 throw error

@@ -202,8 +202,8 @@ final class ScriptedService: SmartCardLayer {
             }
             let found = state.readers[index]
             guard share == .direct || !found.isMute else { throw SmartCardError(.unresponsiveCard, "SCardConnect") }
-            let isThere = share == .direct || found.card != nil && !found.isHidden
-            guard isThere else { throw SmartCardError(.noSmartcard, "SCardConnect") }
+            let hasCard = share == .direct || found.card != nil && !found.isHidden
+            guard hasCard else { throw SmartCardError(.noSmartcard, "SCardConnect") }
             state.next += 1
             state.open[state.next] = reader
             state.readers[index].events += state.eventsAtConnect

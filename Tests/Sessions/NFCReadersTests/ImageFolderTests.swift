@@ -36,8 +36,8 @@ import VirtualTags
 
         /// Watches the folder, until the process ends.
         @discardableResult func watch() throws -> ImageFolder {
-            try ImageFolder(path, field: field) { [presence] isThere in
-                presence.withLock { $0.append(isThere) }
+            try ImageFolder(path, field: field) { [presence] exists in
+                presence.withLock { $0.append(exists) }
             } onNotice: { [notices] text in
                 notices.withLock { $0.append(text) }
             }

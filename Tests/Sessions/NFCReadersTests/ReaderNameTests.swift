@@ -62,11 +62,11 @@ import VirtualTags
     }
 
     @Test(arguments: [("pcsc", true), ("pcsc:/tmp/x/reader.sock", true), ("other", false), ("", false)])
-    func `reader for cards: takes precedence over the named reader`(name: String, isThere: Bool) {
+    func `reader for cards: takes precedence over the named reader`(name: String, exists: Bool) {
         let environment = NFCEnvironment(ReaderConfiguration(reader: "none", cardReader: name))
-        #expect((environment.cardPort != nil) == isThere)
+        #expect((environment.cardPort != nil) == exists)
         let chip = NFCEnvironment(ReaderConfiguration(reader: "pn532:/dev/ttyUSB9", cardReader: name))
-        #expect(chip.cardPort != nil && (chip.cardPort is PN532CardPort) == !isThere)
+        #expect(chip.cardPort != nil && (chip.cardPort is PN532CardPort) == !exists)
     }
 
     // MARK: Recordings

@@ -204,17 +204,17 @@ struct TagNameTests {
     }
 
     @Test func `NDEF status report: a tag without NDEF has the reason, and a tag that left throws`() async throws {
-        func survey(_ answer: String) async throws -> NDEFStatusReport {
+        func ndefStatus(_ answer: String) async throws -> NDEFStatusReport {
             try await makeTag(ScriptedLink(exchanges: "> 3003 < \(answer)")).queryNDEFStatus()
         }
-        let found = try await survey("e1100600 0301aafe {8}")
+        let found = try await ndefStatus("e1100600 0301aafe {8}")
         let detection = NDEFDetection(access: .readWrite, capacity: 46, messageLength: 1)
         #expect(found == NDEFStatusReport(detection: detection, message: [0xAA]) && found.error == nil)
         for (answer, code): (String, TagError.Code) in [("{16}", .noCapabilityContainer), ("nak", .readProtected)] {
-            let none = try await survey(answer)
+            let none = try await ndefStatus(answer)
             #expect(none.detection == nil && none.message == nil && none.error?.code == code)
         }
-        #expect(await errorCode { _ = try await survey("cancelled") } == .cancelled)
+        #expect(await errorCode { _ = try await ndefStatus("cancelled") } == .cancelled)
         let codes: [(TagError.Code, Bool)] = [
             (.noCapabilityContainer, true), (.badVersion, true), (.noMessageTLV, true), (.lengthOverrun, true),
             (.badChecksum, true), (.writeInProgress, true), (.readProtected, true), (.tagLost, false),

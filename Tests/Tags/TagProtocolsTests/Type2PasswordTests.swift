@@ -184,8 +184,8 @@ struct Type2PasswordTests {
         }
         let tag = VirtualType2Tag(contents)
         #expect(await errorCode { _ = try await ProductBench(tag).reader.readNDEF() } == .readProtected)
-        let survey = try await ProductBench(tag).reader.queryNDEFStatus()
-        #expect(survey.message == nil && survey.error?.code == .readProtected)
+        let ndefStatus = try await ProductBench(tag).reader.queryNDEFStatus()
+        #expect(ndefStatus.message == nil && ndefStatus.error?.code == .readProtected)
         let new = message(100, seed: 0xFF)
         let code = await errorCode { try await ProductBench(tag).reader.writeNDEF(new) }
         #expect(code == .readProtected || code == .readOnly)

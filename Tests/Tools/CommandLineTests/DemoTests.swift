@@ -324,7 +324,7 @@ private final class Desktop: Sendable {
     /// How long the last notification was shown; nil until it is gone.
     let time = Mutex<Duration?>(nil)
     private let answer: Answer
-    private let state = Mutex((isStopped: false, isThere: false))
+    private let state = Mutex((isStopped: false, isRunning: false))
     private let ended = DispatchSemaphore(value: 0)
 
     init(answer: Answer = .clicks) { self.answer = answer }
@@ -336,7 +336,7 @@ private final class Desktop: Sendable {
             else {
                 return
             }
-            state.withLock { $0.isThere = true }
+            state.withLock { $0.isRunning = true }
             var start = ContinuousClock.now
             while !state.withLock({ $0.isStopped }) {
                 for event in (try? stand.process()) ?? [] {
@@ -354,7 +354,7 @@ private final class Desktop: Sendable {
                 _ = unsafe poll(&poller, 1, 20)
             }
         }
-        waitWhile(!state.withLock({ $0.isThere }))
+        waitWhile(!state.withLock({ $0.isRunning }))
     }
 
     func stop() {

@@ -191,13 +191,13 @@ struct NTAG424Tests {
     private let zeroKeys = Array(repeating: DESFireKey.zero(.aes), count: 5)
 
     @Test func `Secure dynamic messaging: the example of AN12196, 3.4, and what each option mirrors`() throws {
-        let messaging = SecureDynamicMessaging(piccDataOffset: 20, codeOffset: 60)
+        let messaging = SecureDynamicMessaging(piccDataOffset: 20, macOffset: 60)
         let padding = hex("da 5c f6 09 41")
         let mirrored = try messaging.mirrored(file(), uid: uid, counter: 0x3D, keys: zeroKeys, padding: padding)
         #expect(text(mirrored, 20..<52) == "EF963FF7828658A599F3041510671E88")
         #expect(text(mirrored, 60..<76) == "94EED9EE65337086")
         #expect(mirrored[..<20] == file()[..<20])
-        var partly = SecureDynamicMessaging(piccDataOffset: 20, codeOffset: 102, codeInputOffset: 64)
+        var partly = SecureDynamicMessaging(piccDataOffset: 20, macOffset: 102, macInputOffset: 64)
         partly.options |= 0x10
         partly.encryptedPart = .init(offset: 64, length: 32)
         let enciphered = try partly.mirrored(
@@ -223,10 +223,10 @@ struct NTAG424Tests {
             #expect(hexText(plain) == hexText((hex(identity) + filling).prefix(16)))
         }
         // What has no key or no room is not mirrored, and what ends in the file is.
-        let foreign = SecureDynamicMessaging(piccDataOffset: 20, codeOffset: 60, metaReadKey: 2, fileReadKey: 2)
+        let foreign = SecureDynamicMessaging(piccDataOffset: 20, macOffset: 60, metaReadKey: 2, fileReadKey: 2)
         let two = Array(zeroKeys.prefix(2))
         #expect(try foreign.mirrored(file(), uid: uid, counter: 1, keys: two, padding: padding) == file())
-        let outside = SecureDynamicMessaging(piccDataOffset: 240, codeOffset: 250)
+        let outside = SecureDynamicMessaging(piccDataOffset: 240, macOffset: 250)
         #expect(try outside.mirrored(file(), uid: uid, counter: 1, keys: zeroKeys, padding: padding) == file())
     }
 
@@ -340,7 +340,7 @@ struct NTAG424Tests {
             (0xD1, 39, 32, false), (0x91, 40, 32, false),
         ]
         for (options, offset, length, fits) in parts {
-            var messaging = SecureDynamicMessaging(piccDataOffset: 0, codeOffset: 100, codeInputOffset: 40)
+            var messaging = SecureDynamicMessaging(piccDataOffset: 0, macOffset: 100, macInputOffset: 40)
             messaging.options = options
             messaging.encryptedPart = .init(offset: offset, length: length)
             let (stage, box) = try await make { $0.files[1].accessRights = 0xEEEE }

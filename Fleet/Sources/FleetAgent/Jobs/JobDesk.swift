@@ -75,12 +75,12 @@ package actor JobDesk {
     /// Records the node's readers, and continues jobs interrupted in an earlier run.
     package func note(readers: Set<FleetName>) async {
         self.readers = readers
-        await takeUpInterrupted()
+        await resumeInterruptedJobs()
         scheduleSweep()
     }
 
     /// Continues the interrupted jobs whose reader exists. Readers are added one by one, so other jobs keep waiting.
-    private func takeUpInterrupted() async {
+    private func resumeInterruptedJobs() async {
         let now = Timestamp.now
         let jobs = interruptedJobs.filter { hasReader(of: $0) || $0.deadline <= now }
         interruptedJobs.removeAll(where: jobs.contains)
@@ -126,7 +126,7 @@ package actor JobDesk {
         let outcomes = unstoredOutcomes + board.sweep(now: Timestamp.now)
         unstoredOutcomes = []
         for outcome in outcomes { await finish(outcome) }
-        await takeUpInterrupted()
+        await resumeInterruptedJobs()
         scheduleSweep()
     }
 

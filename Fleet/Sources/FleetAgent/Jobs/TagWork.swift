@@ -70,13 +70,13 @@ struct TagWork {
         _ state: inout JobOutcome.TagState
     ) async throws(Failure) {
         let message = try message(template)
-        let survey = try await asking { () throws(TagError) in try await tag.queryNDEFStatus() }
-        let isReadOnly = survey.detection?.access == .readOnly
-        if order.isResumed, survey.message == message {
+        let ndefStatus = try await asking { () throws(TagError) in try await tag.queryNDEFStatus() }
+        let isReadOnly = ndefStatus.detection?.access == .readOnly
+        if order.isResumed, ndefStatus.message == message {
             state = .written
         } else {
             if locks { try await asking { () throws(TagError) in try await tag.checkLocking() } }
-            try await write(message, over: survey.message, tag, &state)
+            try await write(message, over: ndefStatus.message, tag, &state)
         }
         guard locks else { return }
         if order.isResumed, isReadOnly {

@@ -40,9 +40,9 @@ extension Agent {
     }
 
     func event(of report: TagReport, at reader: FleetName) async -> FleetEvent {
-        let names = naming.names(of: report.identifier, message: report.survey.message)
+        let names = naming.names(of: report.identifier, message: report.ndefStatus.message)
         var members = names.members + report.members
-        if let link = report.survey.message.flatMap({ settings.links?.json($0) }) {
+        if let link = report.ndefStatus.message.flatMap({ settings.links?.json($0) }) {
             members.append(.init("link", link))
         }
         if let isAllowed = await jobs.allows(report.identifier, at: reader) {

@@ -10,7 +10,7 @@ import TagProtocols
 /// A single task handles all events in order, so that a reader's events are stored in the order in which they happened.
 final class ReaderStation: Sendable {
     /// An event at the reader.
-    enum Happening: Sendable {
+    enum Event: Sendable {
         case available
         case unavailable(reason: String)
         case near([[UInt8]])
@@ -27,7 +27,7 @@ final class ReaderStation: Sendable {
     }
 
     let reader: StationReader
-    private let happenings = Mailbox<Happening>()
+    private let events = Mailbox<Event>()
     private let watcher: TagWatcher?
     private let handler: StationHandler
 
@@ -35,18 +35,18 @@ final class ReaderStation: Sendable {
     init(_ reader: StationReader, handler: StationHandler) {
         self.reader = reader
         self.handler = handler
-        let attendant = TagAttendant(happenings: happenings, handler: handler)
+        let attendant = TagAttendant(events: events, handler: handler)
         watcher = TagWatcher(
             reader.environment,
             executor: reader.place?.loop,
             isolation: reader.place
         ) { tag throws(TagError) in
             try await attendant.attend(tag)
-        } observer: { [happenings] event in
+        } observer: { [events] event in
             switch event {
-            case .available: happenings.send(.available)
-            case .unavailable(let reason): happenings.send(.unavailable(reason: reason))
-            case .near(let identifiers): happenings.send(.near(identifiers))
+            case .available: events.send(.available)
+            case .unavailable(let reason): events.send(.unavailable(reason: reason))
+            case .near(let identifiers): events.send(.near(identifiers))
             case .read: break
             }
         }
@@ -57,17 +57,17 @@ final class ReaderStation: Sendable {
         if let watcher {
             watcher.start()
         } else if case .none(let reason) = reader.environment.reader {
-            happenings.send(.unavailable(reason: reason))
+            events.send(.unavailable(reason: reason))
         }
     }
 
     /// Handles events until ``stop()``.
     func run() async {
         var log = StationLog(delay: handler.removalDelay)
-        while let next = await happenings.next() {
-            for happening in next {
-                await log.take(happening, handler) { [happenings, clock = reader.environment.clock] delay in
-                    _ = clock.schedule(after: delay) { happenings.send(.sweep) }
+        while let next = await events.next() {
+            for event in next {
+                await log.take(event, handler) { [events, clock = reader.environment.clock] delay in
+                    _ = clock.schedule(after: delay) { events.send(.sweep) }
                 }
             }
         }
@@ -76,7 +76,7 @@ final class ReaderStation: Sendable {
     /// Stops polling for tags, and ends ``run()``.
     func stop() async {
         await watcher?.stop()
-        happenings.send(.end)
-        happenings.close()
+        events.send(.end)
+        events.close()
     }
 }

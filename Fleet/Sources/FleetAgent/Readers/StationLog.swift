@@ -18,11 +18,11 @@ struct StationLog {
     ///
     /// - Parameter schedule: schedules a sweep after a delay.
     mutating func take(
-        _ happening: ReaderStation.Happening,
+        _ event: ReaderStation.Event,
         _ handler: StationHandler,
         schedule: (Duration) -> Void
     ) async {
-        switch happening {
+        switch event {
         case .available:
             isAvailable = true
             await handler.note(isAvailable: true, reason: nil)

@@ -40,29 +40,29 @@ struct DemoCommand: AsyncParsableCommand {
     func run() async throws {
         // From here on, a signal does not end the program until everything is cleaned up.
         let signals = StopSignals.ofCommand()
-        let place = try DemoSandbox(port: port)
-        defer { place.close() }
+        let sandbox = try DemoSandbox(port: port)
+        defer { sandbox.close() }
         // Only this task prints, so the clean-up can't run at the same time as other uses.
-        nonisolated(unsafe) let started = place
+        nonisolated(unsafe) let started = sandbox
         Output.cleanUp.withLock { $0 = { unsafe started.close() } }
         defer { Output.cleanUp.withLock { $0 = {} } }
-        Output.note("The broker is \(place.broker). Ctrl-C ends the demonstration.")
-        try await Self.waitForBroker(place, signals)
-        var options = try FleetOptions.parse(["--broker", place.broker])
+        Output.note("The broker is \(sandbox.broker). Ctrl-C ends the demonstration.")
+        try await Self.waitForBroker(sandbox, signals)
+        var options = try FleetOptions.parse(["--broker", sandbox.broker])
         options.json = json
         let session = try FleetSession(options, signals: signals)
-        var show = DemoShow(place: place, session: session, json: json, isOnce: once)
-        _ = try await session.run { try show.take($0) }
+        var runner = DemoRunner(sandbox: sandbox, session: session, json: json, isOnce: once)
+        _ = try await session.run { try runner.take($0) }
     }
 
     /// Waits up to a few seconds until the broker is listening.
-    private static func waitForBroker(_ place: DemoSandbox, _ signals: StopSignals) async throws {
+    private static func waitForBroker(_ sandbox: DemoSandbox, _ signals: StopSignals) async throws {
         for _ in 0..<100 {
             if signals.isRaised { throw FleetFailure.cancelled }
-            try place.check()
-            if DemoSandbox.isListening(place.port) { return }
+            try sandbox.check()
+            if DemoSandbox.isListening(sandbox.port) { return }
             try await Task.sleep(for: .milliseconds(50))
         }
-        throw FleetFailure(.noBroker, "no-broker", "The broker does not listen at \(place.broker).")
+        throw FleetFailure(.noBroker, "no-broker", "The broker does not listen at \(sandbox.broker).")
     }
 }

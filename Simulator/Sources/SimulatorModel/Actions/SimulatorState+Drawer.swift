@@ -35,9 +35,9 @@ extension SimulatorState {
         case "message":
             let card = try drawer.find(action["tag"]?.string)
             return [
-                "tag": .string(card.id), "hex": .string(card.survey.message?.hex ?? ""),
-                "records": MessageWords.records(of: card.survey.message ?? [], isWhole: true),
-                "problem": JSON(card.survey.problem),
+                "tag": .string(card.id), "hex": .string(card.summary.message?.hex ?? ""),
+                "records": MessageWords.records(of: card.summary.message ?? [], isWhole: true),
+                "problem": JSON(card.summary.problem),
             ]
         case "encode":
             guard let message = try MessageRequest.message(of: action) else {
@@ -77,22 +77,22 @@ extension SimulatorState {
 
     private mutating func lock(_ action: JSON) throws(SimulatorFailure) -> JSON {
         let card = try drawer.find(action["tag"]?.string)
-        guard let bench = TagBench(card.contents) else {
-            throw SimulatorFailure("unsupported", "No reader finds this tag.")
+        guard let editor = VirtualTagEditor(card.contents) else {
+            throw SimulatorFailure("unsupported", "No reader can detect this tag.")
         }
         do throws(TagError) {
-            try bench.lock()
+            try editor.lock()
         } catch {
             throw SimulatorFailure("\(error.code)", error.reason)
         }
-        return replace(card, bench.contents ?? card.contents)
+        return replace(card, editor.contents ?? card.contents)
     }
 
     /// Resets the tag to a new one of the same product and UID. Also removes locks, which is impossible on a real tag.
     private mutating func erase(_ action: JSON) throws(SimulatorFailure) -> JSON {
         let card = try drawer.find(action["tag"]?.string)
         let contents = card.contents
-        let capacity = card.survey.capacity
+        let capacity = card.summary.capacity
         if let product = TagProduct(named: contents.product), product.identifierLengths.contains(contents.uid.count) {
             var size: Int?
             if let sizes = product.sizes, let capacity { size = min(max(capacity, sizes.lowerBound), sizes.upperBound) }

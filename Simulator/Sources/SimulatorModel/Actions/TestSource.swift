@@ -57,7 +57,7 @@ struct TestSource: Sendable {
         let card = state.drawer[id]
         let before = Self.message(ofImage: image)
         let variable = "tag\(tags.count + 1)"
-        tags.append((id, variable, name, image, card?.survey.message, before))
+        tags.append((id, variable, name, image, card?.summary.message, before))
         return variable
     }
 
@@ -68,7 +68,7 @@ struct TestSource: Sendable {
             let product = TagProduct(named: contents.product),
             product.identifierLengths.contains(contents.uid.count)
         else { return whole }
-        let message = TagSurvey(of: contents).message ?? []
+        let message = NDEFSummary(of: contents).message ?? []
         let blank = product.blank(uid: contents.uid)
         let rewritten = message.isEmpty ? blank : try? NewTag.written(message, on: blank)
         guard rewritten == contents else { return whole }
@@ -80,7 +80,7 @@ struct TestSource: Sendable {
         guard let contents = try? DrawerCard(id: "x", name: "x", image: .init(parsing: Array(image.utf8))) else {
             return nil
         }
-        return contents.survey.message
+        return contents.summary.message
     }
 
     private mutating func set(_ name: String, _ value: JSON) {

@@ -17,8 +17,8 @@ struct DrawerCard: Sendable {
     private(set) var memoryVersion = 1
     /// The memory when the tag was last brought near or edited by the user.
     private(set) var earlier: MemoryMap
-    private(set) var survey: TagSurvey
-    /// Whether the tag was written after the survey.
+    private(set) var summary: NDEFSummary
+    /// Whether the tag was written after the summary was created.
     private(set) var isStale = false
 
     init(id: String, name: String, image: TagImage) {
@@ -27,7 +27,7 @@ struct DrawerCard: Sendable {
         self.image = image
         tag = image.makeTag()
         earlier = MemoryMap(of: image.contents)
-        survey = TagSurvey(of: image.contents)
+        summary = NDEFSummary(of: image.contents)
     }
 
     /// The tag's current contents.
@@ -47,7 +47,7 @@ struct DrawerCard: Sendable {
         guard isStale else { return }
         isStale = false
         image.contents = contents
-        survey = TagSurvey(of: image.contents)
+        summary = NDEFSummary(of: image.contents)
     }
 
     /// Replaces the tag's contents by creating a new virtual tag.
@@ -57,7 +57,7 @@ struct DrawerCard: Sendable {
         tag = contents.makeTag()
         memoryVersion += 1
         isStale = false
-        survey = TagSurvey(of: contents)
+        summary = NDEFSummary(of: contents)
     }
 
     /// The tag's file, in its original format, or as JSON if that format can't store the current contents.
@@ -70,7 +70,7 @@ struct DrawerCard: Sendable {
 
     /// Short descriptions of the locked parts. Empty if the whole tag is read-only, because the status already says so.
     private var locks: [String] {
-        guard survey.status != .readOnly else { return [] }
+        guard summary.status != .readOnly else { return [] }
         switch image.contents {
         case .type2(let contents):
             var words: [String] = []
@@ -88,8 +88,8 @@ struct DrawerCard: Sendable {
 
     /// Which actions the tag allows, and the reason for each that it doesn't.
     private var can: JSON {
-        let noMessages = survey.problem ?? "This tag can't hold messages."
-        switch survey.status {
+        let noMessages = summary.problem ?? "This tag can't hold messages."
+        switch summary.status {
         case .readWrite: return ["edit": true, "lock": true, "erase": true]
         case .password:
             return ["edit": true, "lock": true, "erase": true]
@@ -115,11 +115,11 @@ struct DrawerCard: Sendable {
         return [
             "id": .string(id), "name": .string(name), "product": .string(contents.product),
             "technology": .string(technology.name), "tag_type": JSON(contents.tagType),
-            "uid": .string(contents.uid.hex), "size": .int(size), "capacity": JSON(survey.capacity),
-            "used": JSON(survey.message?.count), "status": .string(survey.status.rawValue),
-            "problem": JSON(survey.problem),
-            "message": MessageWords.records(of: survey.message ?? []),
-            "message_hex": JSON(survey.message?.hex), "near": .bool(isNear), "holding": .bool(isHeld),
+            "uid": .string(contents.uid.hex), "size": .int(size), "capacity": JSON(summary.capacity),
+            "used": JSON(summary.message?.count), "status": .string(summary.status.rawValue),
+            "problem": JSON(summary.problem),
+            "message": MessageWords.records(of: summary.message ?? []),
+            "message_hex": JSON(summary.message?.hex), "near": .bool(isNear), "holding": .bool(isHeld),
             "phone_can": PhoneLimits.reason(contents).map { ["reason": .string($0)] } ?? true,
             "memory_version": .int(memoryVersion), "format": .string(image.format.rawValue),
             "remarks": .array(image.remarks.map { .string($0.text) }), "locks": .array(locks.map { JSON.string($0) }),

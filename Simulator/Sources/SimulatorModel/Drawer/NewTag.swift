@@ -10,10 +10,10 @@ enum NewTag {
     static var products: JSON {
         let products = TagProduct.all.map { product -> JSON in
             let contents = product.blank()
-            let survey = TagSurvey(of: contents)
+            let summary = NDEFSummary(of: contents)
             return [
                 "name": .string(product.name), "tag_type": JSON(product.tagType),
-                "capacity": JSON(survey.capacity), "holds_ndef": .bool(survey.status != .notNDEF),
+                "capacity": JSON(summary.capacity), "holds_ndef": .bool(summary.status != .notNDEF),
                 "sizes": product.sizes.map { [.int($0.lowerBound), .int($0.upperBound)] } ?? nil,
                 "technology": .string(contents.makeTag().technology.name),
                 "phone_can": PhoneLimits.reason(contents).map { ["reason": .string($0)] } ?? true,
@@ -44,9 +44,11 @@ enum NewTag {
     /// Returns the contents after a reader has written a message to the tag.
     static func written(_ message: [UInt8], on contents: TagContents) throws(SimulatorFailure) -> TagContents {
         do throws(TagError) {
-            guard let bench = TagBench(contents) else { throw TagError(.unsupported, "No reader finds this tag.") }
-            try bench.write(message)
-            return bench.contents ?? contents
+            guard let editor = VirtualTagEditor(contents) else {
+                throw TagError(.unsupported, "No reader can detect this tag.")
+            }
+            try editor.write(message)
+            return editor.contents ?? contents
         } catch {
             throw SimulatorFailure("\(error.code)", error.reason)
         }

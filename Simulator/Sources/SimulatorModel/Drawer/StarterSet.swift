@@ -48,7 +48,7 @@ enum StarterSet {
             _ = try? drawer.add(name: tag.name, TagImage(contents, format: .json))
         }
         if let contents = try? NewTag.contents(["product": "NTAG213", "link": "https://example.com/locked"]),
-            let bench = TagBench(contents), (try? bench.lock()) != nil, let locked = bench.contents
+            let editor = VirtualTagEditor(contents), (try? editor.lock()) != nil, let locked = editor.contents
         {
             _ = try? drawer.add(name: "Locked sticker", TagImage(locked, format: .json))
         }

@@ -56,12 +56,12 @@ public final class DrawerFolder: Sendable {
     /// Opens the folder for this simulator only. An existing folder keeps its mode; a new folder is private.
     private static func open(_ path: String) throws(StorageError) -> (PrivateFolder, DrawerClaim) {
         var status = stat()
-        let isThere = unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-        if isThere, status.st_uid == geteuid(), status.st_mode & 0o002 != 0 {
+        let exists = unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        if exists, status.st_uid == geteuid(), status.st_mode & 0o002 != 0 {
             throw StorageError(.unsafe, "Other users can write in the folder \(path). Choose another one with --tags.")
         }
         let store = try PrivateFolder(store: path)
-        if isThere { _ = unsafe chmod(path, status.st_mode & 0o7777) }
+        if exists { _ = unsafe chmod(path, status.st_mode & 0o7777) }
         return (store, try DrawerClaim(path))
     }
 
@@ -185,8 +185,8 @@ public final class DrawerFolder: Sendable {
 
     /// If the folder was removed, creates it again and queues all files for writing.
     private func findFolder() throws(StorageError) {
-        let (isThere, everything) = state.withLock { ($0.store.isInPlace, $0.everything) }
-        guard !isThere else { return }
+        let (isInPlace, everything) = state.withLock { ($0.store.isInPlace, $0.everything) }
+        guard !isInPlace else { return }
         let (store, claim) = try Self.open(path)
         let files = everything?() ?? []
         state.withLock { state in

@@ -9,8 +9,8 @@ public struct ActionClient: Sendable {
 
     /// Creates a client.
     ///
-    /// - Parameter place: the location of the running simulator.
-    public init(_ place: SimulatorPlace) { path = place.pageSocketPath }
+    /// - Parameter location: the location of the running simulator.
+    public init(_ location: SimulatorLocation) { path = location.pageSocketPath }
 
     /// Sends an action, and waits for its result.
     ///

@@ -25,7 +25,7 @@ final class LocalSocket: Sendable {
     /// - Throws: `StorageError` with `inUse` if another simulator listens there.
     init(_ simulator: Simulator, in folder: PrivateFolder) throws(StorageError) {
         self.simulator = simulator
-        listener = try PrivateSocket.listen(SimulatorPlace.socketName, in: folder, backlog: 64)
+        listener = try PrivateSocket.listen(SimulatorLocation.socketName, in: folder, backlog: 64)
     }
 
     func start() {

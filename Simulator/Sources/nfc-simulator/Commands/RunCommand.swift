@@ -36,8 +36,8 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         let environment = ProcessInfo.processInfo.environment
-        let place = SimulatorPlace.ofUser(environment: environment)
-        if let running = place.running() { return try report(running, place) }
+        let location = SimulatorLocation.ofUser(environment: environment)
+        if let running = location.running() { return try report(running, location) }
         let folders = UserFolders(environment: environment)
         let drawer = tags.map(Self.absolute) ?? folders.data + "/opencorenfc/simulator"
         let server: SimulatorServer
@@ -46,7 +46,7 @@ struct RunCommand: AsyncParsableCommand {
                 port: port,
                 tags: drawer,
                 apps: app,
-                place: place,
+                location: location,
                 installedApps: InstalledAppFiles(dataFolders: folders.allData, ownFolder: drawer),
                 page: page.map(Self.absolute)
             )
@@ -65,7 +65,7 @@ struct RunCommand: AsyncParsableCommand {
                 if json {
                     Output.line([
                         "event": "ready", "url": .string(url), "port": .int(Int(address.port)),
-                        "socket": .string(place.socketPath), "pid": .int(Int(address.pid)), "tags": .string(drawer),
+                        "socket": .string(location.socketPath), "pid": .int(Int(address.pid)), "tags": .string(drawer),
                     ])
                 } else {
                     Output.text("The simulator is running at \(url)")
@@ -81,10 +81,10 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// Reports that a simulator is already running, with an address that works once.
-    private func report(_ running: SimulatorPlace.Address, _ place: SimulatorPlace) throws {
+    private func report(_ running: SimulatorLocation.Address, _ location: SimulatorLocation) throws {
         let url: String
         do throws(SimulatorFailure) {
-            url = try ActionClient(place).perform(["do": "address"])["url"]?.string ?? ""
+            url = try ActionClient(location).perform(["do": "address"])["url"]?.string ?? ""
         } catch {
             throw Output.failure(error.code, error.message, json: json)
         }

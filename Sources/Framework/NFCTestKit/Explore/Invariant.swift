@@ -53,7 +53,7 @@ extension Invariant {
     /// All predefined invariants.
     public static let all: [Invariant] = [
         .neverBricked, .noMessageLost, .sessionEnds, .completesOnce, .errorShown, .memoryIntact, .sameResult,
-        .personTold, .nothingLeaks,
+        .userSeesError, .nothingLeaks,
     ]
 
     /// A tag that contained NDEF can still be read, or repaired by the next write. It is also still writable, unless
@@ -141,7 +141,7 @@ extension Invariant {
 
     /// A flow that failed does not end with a check mark or an empty error message on the sheet, unless it reported an
     /// error with ``TestField/showedError(_:)``. If the user cancelled, no error is shown.
-    public static let personTold = rule("the user sees an error") { run in
+    public static let userSeesError = rule("the user sees an error") { run in
         if run.happened.contains(where: { $0.kind == .cancel }), run.happened.count == 1 {
             if let error = run.shownErrors.first {
                 return .broken("the user cancelled, but the app showed the error \"\(error)\"")

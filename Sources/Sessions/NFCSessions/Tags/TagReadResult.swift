@@ -11,7 +11,7 @@ package struct TagReadResult: Sendable {
     /// The product's name; nil if the tag does not reveal it, or was not asked.
     package var product: String?
     /// The tag's NDEF content.
-    package var survey = NDEFStatusReport()
+    package var ndefStatus = NDEFStatusReport()
     /// The airtime of the work after the activation; nil if the reader does not report airtime.
     package var cost: LinkStatistics?
     /// The airtime in the tag's technology for finding and activating the tag; nil if the reader does that itself.
@@ -40,11 +40,11 @@ extension ActivatedTag {
         do throws(TagError) {
             forumTag = try ndef
         } catch {
-            findings.survey.error = error
+            findings.ndefStatus.error = error
             return findings
         }
         let start = try await begin(&findings)
-        findings.survey = try await forumTag.queryNDEFStatus()
+        findings.ndefStatus = try await forumTag.queryNDEFStatus()
         findings.cost = cost(since: start)
         findings.noteIdentifier(of: forumTag)
         return findings
@@ -113,11 +113,11 @@ extension ActivatedTag {
             let forumTag = try ndef
             try await write(message, with: forumTag, checks: checks, locks: locks, &outcome.findings, &step)
         } catch {
-            if forumTag == nil { outcome.findings.survey.error = error }
+            if forumTag == nil { outcome.findings.ndefStatus.error = error }
             let failure = TagWriteFailure(step: step, error: error)
             outcome.failure = failure
             guard description != .none, !failure.leavesDoubt else { return outcome }
-            if let survey = try? await forumTag?.queryNDEFStatus() { outcome.findings.survey = survey }
+            if let ndefStatus = try? await forumTag?.queryNDEFStatus() { outcome.findings.ndefStatus = ndefStatus }
         }
         if description == .product { outcome.findings.product = await productName() }
         return outcome
@@ -142,12 +142,12 @@ extension ActivatedTag {
         step = .checking
         if checks { try await forumTag.checkNDEF(message) }
         // The write has succeeded, even if the tag leaves now.
-        findings.survey = NDEFStatusReport(detection: try? await forumTag.detectNDEF(), message: message)
+        findings.ndefStatus = NDEFStatusReport(detection: try? await forumTag.detectNDEF(), message: message)
         findings.noteIdentifier(of: forumTag)
         step = .locking
         if locks {
             try await forumTag.lock()
-            findings.survey.detection?.access = .readOnly
+            findings.ndefStatus.detection?.access = .readOnly
         }
     }
 }

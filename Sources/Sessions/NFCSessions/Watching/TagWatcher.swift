@@ -309,7 +309,7 @@ public struct WatchedTag {
     /// Reads the tag's NDEF status and message. The report also covers a tag without NDEF or of an unsupported kind.
     ///
     /// - Throws: `TagError` with `tagLost`, `badAnswer`, `refused`, `cancelled`, `readerUnavailable`.
-    public func survey() async throws(TagError) -> NDEFStatusReport { try await tag.read().survey }
+    public func queryNDEFStatus() async throws(TagError) -> NDEFStatusReport { try await tag.read().ndefStatus }
 
     /// Asks the tag for its product name; nil if the tag does not reveal it, or has left.
     public func productName() async -> String? { await tag.productName() }

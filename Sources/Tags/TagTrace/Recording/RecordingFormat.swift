@@ -455,7 +455,7 @@ struct RecordingParser {
         do throws(JSONLine.Failure) {
             let line = try JSONLine(text, range)
             if line.string("do") != nil {
-                try takeCall(line)
+                try parseAction(line)
             } else if line["us"] == nil, line["tag"] != nil {
                 try takeTag(line)
             } else {
@@ -501,7 +501,7 @@ struct RecordingParser {
         return header
     }
 
-    private mutating func takeCall(_ line: JSONLine) throws(JSONLine.Failure) {
+    private mutating func parseAction(_ line: JSONLine) throws(JSONLine.Failure) {
         let time = try line.time()
         let action = try Recording.Action(line, knownTags: tagNumbers)
         if action.isEvent {

@@ -152,7 +152,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
                 if let pn532 {
                     try await showOnPN532(pn532, emulation, signals)
                 } else {
-                    try await showOnPCSC(emulation, signals)
+                    try await emulateOverPCSC(emulation, signals)
                 }
             result = .success(end)
         } catch {
@@ -206,14 +206,14 @@ struct EmulateShowCommand: AsyncParsableCommand {
         return end
     }
 
-    private func showOnPCSC(
+    private func emulateOverPCSC(
         _ emulation: Emulation,
         _ signals: EmulationSignals
     ) async throws(EmulationError) -> EmulationSignals.End {
         let driverPath = try PCSCInstallation.findDriver()
         let folder = try EmulationFolder(folder)
         do throws(EmulationError) {
-            let end = try await showOnPCSC(emulation, signals, in: folder, driverPath)
+            let end = try await emulateOverPCSC(emulation, signals, in: folder, driverPath)
             folder.remove()
             return end
         } catch {
@@ -222,7 +222,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
         }
     }
 
-    private func showOnPCSC(
+    private func emulateOverPCSC(
         _ emulation: Emulation,
         _ signals: EmulationSignals,
         in folder: EmulationFolder,

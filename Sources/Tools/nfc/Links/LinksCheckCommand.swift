@@ -60,11 +60,11 @@ struct LinksCheckCommand: AsyncParsableCommand {
         switch loaded.file {
         case .success(let file):
             let findings = places + loaded.findings + file.check() + check(file, link)
-            let isFine = findings.allSatisfy { $0.severity == .information }
+            let passes = findings.allSatisfy { $0.severity == .information }
             let count = findings.count == 1 ? "There is 1 finding." : "There are \(findings.count) findings."
-            let problem = isFine ? nil : AssociationFileOptions.Problem("findings", count)
+            let problem = passes ? nil : AssociationFileOptions.Problem("findings", count)
             printResult(json: json, object(file, loaded, findings, problem), lines(file, loaded, findings))
-            guard isFine else { throw ExitCode(1) }
+            guard passes else { throw ExitCode(1) }
         case .failure(let problem):
             guard json else { throw problem }
             object(nil, loaded, places + problem.findings, problem).print()

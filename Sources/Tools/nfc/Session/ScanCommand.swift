@@ -93,7 +93,7 @@ struct ScanCommand: AsyncParsableCommand {
             guard scan.environment.recorder?.failure == nil else { return nil }
             var report = TagReport(findings)
             report.showsCost = false
-            if let failure = report.failure(findings.survey.error) { throw failure }
+            if let failure = report.failure(findings.ndefStatus.error) { throw failure }
             scan.print { [report] in report.print(json: json) }
             return nil
         } catch {

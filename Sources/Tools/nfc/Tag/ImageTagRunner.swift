@@ -82,6 +82,6 @@ struct ImageTagRunner {
         var findings = try await tag.read()
         findings.identifier = uid
         findings.product = product
-        return (TagReport(findings), findings.survey.error)
+        return (TagReport(findings), findings.ndefStatus.error)
     }
 }

@@ -95,7 +95,7 @@ struct TagReadCommand: AsyncParsableCommand {
                 findings.product = await tag.productName()
                 return findings
             }
-            return (TagReport(findings, on: session.environment), findings.survey.error)
+            return (TagReport(findings, on: session.environment), findings.ndefStatus.error)
         }
     }
 }

@@ -61,7 +61,7 @@ extension TagFact {
     }
 
     /// Describes which numbered things are read-only: `none`, `block 3 is read-only`, or `blocks 3-5, 8 are read-only`.
-    static func readOnly(_ numbers: [Int], _ thing: String) -> String {
+    static func readOnlyText(_ numbers: [Int], _ thing: String) -> String {
         numbers.isEmpty ? "none" : "\(numbered(numbers, thing)) \(numbers.count == 1 ? "is" : "are") read-only"
     }
 }
@@ -211,7 +211,7 @@ extension Type2Contents {
         let dynamicText = dynamicLock.map { $0.isEmpty ? ", dynamic unknown" : ", dynamic \($0.hexText())" }
         let bytes = "static \(staticLock.hexText())" + (dynamicText ?? "")
         let locked = lockedPages
-        let text = "\(TagFact.readOnly(locked, "page")) (\(bytes))"
+        let text = "\(TagFact.readOnlyText(locked, "page")) (\(bytes))"
         var facts = [
             TagFact("Locks", text, "static_lock_hex", staticLock.hexText()),
             TagFact("locked_pages", value: locked),
@@ -475,7 +475,7 @@ extension TagFact {
     }
 
     static func lockedBlocks(_ blocks: [Int]) -> TagFact {
-        TagFact("Locks", readOnly(blocks, "block"), "locked_blocks", blocks)
+        TagFact("Locks", readOnlyText(blocks, "block"), "locked_blocks", blocks)
     }
 
     static func icReference(_ byte: UInt8) -> TagFact {

@@ -74,7 +74,7 @@ struct TagDescription {
     init(_ inspection: TagInspection) {
         remarks = []
         report = TagReport(inspection.findings)
-        error = inspection.findings.survey.error
+        error = inspection.findings.ndefStatus.error
         type = report.type?.rawValue
         facts = inspection.facts
     }

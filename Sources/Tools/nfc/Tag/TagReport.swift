@@ -44,11 +44,11 @@ struct TagReport {
         type = findings.type
         product = findings.product
         uid = findings.identifier
-        status = findings.survey.detection.map { Status($0.access) }
+        status = findings.ndefStatus.detection.map { Status($0.access) }
         // The contents of a read-protected tag are unknown.
-        if let error = findings.survey.error { status = error.code == .readProtected ? nil : .notNDEF }
-        capacity = findings.survey.detection?.capacity
-        message = findings.survey.message
+        if let error = findings.ndefStatus.error { status = error.code == .readProtected ? nil : .notNDEF }
+        capacity = findings.ndefStatus.detection?.capacity
+        message = findings.ndefStatus.message
         cost = findings.cost
         activation = findings.activation
     }

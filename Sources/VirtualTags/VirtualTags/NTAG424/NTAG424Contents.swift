@@ -147,16 +147,16 @@ extension NTAG424Contents {
         let start = 2 + message.count - text.utf8.count
         func offset(_ name: String) -> Int? { places[name].map { $0 + start } }
 
-        var messaging = SecureDynamicMessaging(piccDataOffset: 0, codeOffset: 0)
+        var messaging = SecureDynamicMessaging(piccDataOffset: 0, macOffset: 0)
         messaging.piccDataOffset = offset("picc")
         messaging.uidOffset = offset("uid")
         messaging.counterOffset = offset("counter")
-        messaging.codeOffset = offset("cmac")
-        messaging.codeInputOffset = messaging.codeOffset
+        messaging.macOffset = offset("cmac")
+        messaging.macInputOffset = messaging.macOffset
         let isPlain = messaging.uidOffset != nil || messaging.counterOffset != nil
         guard !(isPlain && messaging.piccDataOffset != nil), !places.isEmpty else { return false }
         messaging.metaReadKey = isPlain ? 0x0E : messaging.piccDataOffset == nil ? 0x0F : metaReadKey
-        messaging.fileReadKey = messaging.codeOffset == nil ? 0x0F : fileReadKey
+        messaging.fileReadKey = messaging.macOffset == nil ? 0x0F : fileReadKey
         if messaging.piccDataOffset == nil {
             messaging.options =
                 0x01 | (messaging.uidOffset == nil ? 0 : 0x80) | (messaging.counterOffset == nil ? 0 : 0x40)
@@ -206,19 +206,19 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
     /// The offset of the encrypted UID and counter, 32 digits.
     public var piccDataOffset: Int?
     /// The offset of the data that the MAC covers, which end before the MAC.
-    public var codeInputOffset: Int?
+    public var macInputOffset: Int?
     /// The encrypted part of the file.
     public var encryptedPart: EncryptedPart?
     /// The offset of the MAC, 16 digits.
-    public var codeOffset: Int?
+    public var macOffset: Int?
     /// The maximum number of readings of the file.
     public var counterLimit: UInt32?
 
-    /// Creates settings with the encrypted UID and counter, and a MAC that covers the file from `codeInputOffset` on.
+    /// Creates settings with the encrypted UID and counter, and a MAC that covers the file from `macInputOffset` on.
     public init(
         piccDataOffset: Int,
-        codeOffset: Int,
-        codeInputOffset: Int? = nil,
+        macOffset: Int,
+        macInputOffset: Int? = nil,
         metaReadKey: UInt8 = 2,
         fileReadKey: UInt8 = 1
     ) {
@@ -227,8 +227,8 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         self.fileReadKey = fileReadKey
         counterKey = 0x0F
         self.piccDataOffset = piccDataOffset
-        self.codeInputOffset = codeInputOffset ?? codeOffset
-        self.codeOffset = codeOffset
+        self.macInputOffset = macInputOffset ?? macOffset
+        self.macOffset = macOffset
     }
 
     /// Parses settings in the format of CHANGE FILE SETTINGS: SDMOptions, SDMAccessRights, and the fields that these
@@ -257,12 +257,12 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         uidOffset = take(metaReadKey == 0x0E && mirrorsUID)
         counterOffset = take(metaReadKey == 0x0E && mirrorsCounter)
         piccDataOffset = take(metaReadKey < 5)
-        codeInputOffset = take(fileReadKey < 5)
+        macInputOffset = take(fileReadKey < 5)
         let hasPart = fileReadKey < 5 && options & 0x10 != 0
         let partOffset = take(hasPart)
         let partLength = take(hasPart)
         if let partOffset, let partLength { encryptedPart = EncryptedPart(offset: partOffset, length: partLength) }
-        codeOffset = take(fileReadKey < 5)
+        macOffset = take(fileReadKey < 5)
         counterLimit = take(options & 0x20 != 0).map { UInt32($0) }
         guard rest.isEmpty, !isShort else { return nil }
     }
@@ -275,8 +275,8 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
     /// The settings in the format of GET FILE SETTINGS and CHANGE FILE SETTINGS.
     public var bytes: [UInt8] {
         let numbers = [
-            uidOffset, counterOffset, piccDataOffset, codeInputOffset, encryptedPart?.offset, encryptedPart?.length,
-            codeOffset, counterLimit.map { Int($0) },
+            uidOffset, counterOffset, piccDataOffset, macInputOffset, encryptedPart?.offset, encryptedPart?.length,
+            macOffset, counterLimit.map { Int($0) },
         ]
         let rights = [0xF0 | counterKey, metaReadKey << 4 | fileReadKey]
         return [options] + rights + numbers.compactMap { $0 }.flatMap { [UInt8](littleEndian: $0, count: 3) }
@@ -288,7 +288,7 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         let part = encryptedPart
         var places: [Range<Int>] = []
         for (offset, length) in [
-            (uidOffset, 14), (counter, 6), (piccDataOffset, 32), (part?.offset, part?.length ?? 0), (codeOffset, 16),
+            (uidOffset, 14), (counter, 6), (piccDataOffset, 32), (part?.offset, part?.length ?? 0), (macOffset, 16),
         ] {
             guard let offset else { continue }
             places.append(offset..<(offset + length))
@@ -297,11 +297,11 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         for (index, place) in places.enumerated() {
             guard places[..<index].allSatisfy({ !$0.overlaps(place) }) else { return false }
         }
-        guard let codeInputOffset, let codeOffset else { return true }
-        guard codeInputOffset <= codeOffset else { return false }
+        guard let macInputOffset, let macOffset else { return true }
+        guard macInputOffset <= macOffset else { return false }
         guard let part else { return true }
         return mirrorsUID && mirrorsCounter && part.length > 0 && part.length.isMultiple(of: 32)
-            && part.offset >= codeInputOffset && part.offset + part.length <= codeOffset
+            && part.offset >= macInputOffset && part.offset + part.length <= macOffset
     }
 }
 
@@ -336,9 +336,9 @@ extension SecureDynamicMessaging {
             let text = Array(file[part.offset..<(part.offset + part.length / 2)])
             result.show(try cipher.encrypt(text, .blockChaining(vector: vector)), at: part.offset)
         }
-        if let codeInputOffset, let codeOffset, codeInputOffset <= codeOffset, codeOffset <= result.count {
+        if let macInputOffset, let macOffset, macInputOffset <= macOffset, macOffset <= result.count {
             let cipher = try BlockCipher.aes(try key.cmac(Self.vector([0x3C, 0xC3], identity)))
-            result.show(try cipher.cmac(Array(result[codeInputOffset..<codeOffset])).everySecond, at: codeOffset)
+            result.show(try cipher.cmac(Array(result[macInputOffset..<macOffset])).everySecond, at: macOffset)
         }
         return result
     }

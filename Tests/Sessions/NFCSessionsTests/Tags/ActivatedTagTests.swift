@@ -38,8 +38,8 @@ import VirtualTags
         let tag = product.blank().makeTag()
         guard product.tagType != nil else {
             let findings = try await Self.inspect(tag).findings
-            #expect(findings.type == nil && findings.survey.message == nil && findings.cost == nil)
-            #expect(findings.product?.isEmpty == false && findings.survey.error?.code == .unsupported)
+            #expect(findings.type == nil && findings.ndefStatus.message == nil && findings.cost == nil)
+            #expect(findings.product?.isEmpty == false && findings.ndefStatus.error?.code == .unsupported)
             return
         }
         try await withActivatedTag(in: tag) { tag throws(TagError) in try await tag.writeNDEF(Self.message) }
@@ -47,8 +47,10 @@ import VirtualTags
             (try await tag.inspect().findings, try await tag.read())
         }
         #expect(findings.identifier == tag.identifier && plain.identifier == tag.identifier)
-        for survey in [findings.survey, plain.survey] { #expect(survey.message == Self.message && survey.error == nil) }
-        #expect(findings.survey.detection?.access == .readWrite)
+        for status in [findings.ndefStatus, plain.ndefStatus] {
+            #expect(status.message == Self.message && status.error == nil)
+        }
+        #expect(findings.ndefStatus.detection?.access == .readWrite)
         #expect(findings.type.map { "\($0)" } == product.tagType.map { "type\($0)" })
         let isGeneric = product.name.hasPrefix("generic")
         #expect(isGeneric ? findings.product == nil : findings.product?.isEmpty == false)
@@ -87,7 +89,7 @@ import VirtualTags
             frontEnd: .nfcA(uid: [4, 1, 2, 3, 4, 5, 6], atqa: atqa, ats: ats)
         )
         let name = try await Self.work(with: tag) { tag throws(TagError) in
-            #expect(try await tag.read().survey.message == nil)
+            #expect(try await tag.read().ndefStatus.message == nil)
             return await tag.productName()
         }
         #expect(name == (isAsked ? "MIFARE DESFire EV1 4K" : nil))
@@ -105,9 +107,9 @@ import VirtualTags
         }
         let access: NDEFDetection.Access = locks ? .readOnly : .readWrite
         #expect(outcome.failure == nil && outcome.findings.product == "NTAG213")
-        #expect(outcome.findings.survey.message == Self.message && outcome.findings.survey.error == nil)
-        #expect(outcome.findings.survey.detection?.access == access)
-        #expect(outcome.findings.survey.detection?.capacity == 137)
+        #expect(outcome.findings.ndefStatus.message == Self.message && outcome.findings.ndefStatus.error == nil)
+        #expect(outcome.findings.ndefStatus.detection?.access == access)
+        #expect(outcome.findings.ndefStatus.detection?.capacity == 137)
         let left = try await TagContents.type2(tag.contents).readNDEF()
         #expect(left.message == Self.message && left.access == access)
         let alone = try await Self.work(with: ntag()) { tag throws(TagError) in
@@ -137,9 +139,9 @@ import VirtualTags
                     failure.error.code == code && !failure.leavesDoubt && "\(failure.step)" == "writing",
                     "\(product)"
                 )
-                #expect(outcome.findings.survey.detection?.access == access, "\(product)")
+                #expect(outcome.findings.ndefStatus.detection?.access == access, "\(product)")
                 #expect(outcome.findings.product == (asksProduct ? product : nil))
-                if access == nil { #expect(outcome.findings.survey.error?.code == .unsupported) }
+                if access == nil { #expect(outcome.findings.ndefStatus.error?.code == .unsupported) }
             }
         }
         #expect(readOnly.contents.memory == contents.memory)
@@ -157,7 +159,7 @@ import VirtualTags
         }
         let failure = try #require(outcome.failure)
         #expect(failure.error.code == .readerUnavailable && failure.leavesDoubt)
-        #expect(outcome.findings.product == nil && outcome.findings.survey.message == nil)
+        #expect(outcome.findings.product == nil && outcome.findings.ndefStatus.message == nil)
     }
 
     @Test func `tag that leaves at each exchange of a write: doubt, and the failure names the step`() async throws {

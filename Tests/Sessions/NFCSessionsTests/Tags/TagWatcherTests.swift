@@ -276,8 +276,8 @@ import VirtualTags
         let (calls, input) = AsyncStream.makeStream(of: UInt8.self)
         let (isFirst, isPatient) = (Locked<Bool?>(true), Locked(false))
         let watch = try Watch(.field(near), clock: HastyClock()) { (tag: WatchedTag) async throws(TagError) in
-            let survey = try await tag.survey()
-            #expect(tag.forumTag?.type == .type2 && survey.message == [])
+            let ndefStatus = try await tag.queryNDEFStatus()
+            #expect(tag.forumTag?.type == .type2 && ndefStatus.message == [])
             #expect(await tag.productName() == "NTAG213")
             let number = tag.target.identifier.last ?? 0
             input.yield(number)

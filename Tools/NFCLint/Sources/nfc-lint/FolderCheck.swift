@@ -42,8 +42,8 @@ struct FolderCheck {
         var positions: [Int] = []
         for index in order {
             let (path, real) = named[index]
-            let isThere = checks.contains { outer in outer.check.has(real, in: outer.path) }
-            guard !isThere else { continue }
+            let isChecked = checks.contains { outer in outer.check.has(real, in: outer.path) }
+            guard !isChecked else { continue }
             checks.append((real, try FolderCheck(path, command)))
             positions.append(index)
         }

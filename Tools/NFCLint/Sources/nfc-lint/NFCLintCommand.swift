@@ -112,7 +112,7 @@ struct NFCLintCommand: ParsableCommand {
         let reports = Reports(try FolderCheck.newReports(checks, baseline: baseline), absolute: absolute)
         if fix { return try applyFixes(zip(reports.all, checks).map { ($0, $1.folder) }) }
         try output.write(reports)
-        if !reports.isFine { throw ExitCode(1) }
+        if !reports.passes { throw ExitCode(1) }
     }
 
     private static func words(_ count: Int) -> String { count == 1 ? "1 finding" : "\(count) findings" }

@@ -53,11 +53,11 @@ extension Report {
 extension Reports {
     /// The reports as a JSON object on one line.
     public var json: String {
-        let message = isFine ? JSONOutput.Value.null : .text(summary)
+        let message = passes ? JSONOutput.Value.null : .text(summary)
         return JSONOutput.line(
             .object([
-                ("ok", .boolean(isFine)),
-                ("error", isFine ? .null : .text("findings")),
+                ("ok", .boolean(passes)),
+                ("error", passes ? .null : .text("findings")),
                 ("message", message),
                 ("targets", .list(all.flatMap(\.jsonTargets))),
                 ("findings", .list(all.flatMap(\.jsonFindings))),

@@ -30,7 +30,7 @@ public struct Report: Sendable {
     }
 
     /// Whether the build passes: no findings count as errors.
-    public var isFine: Bool {
+    public var passes: Bool {
         !findings.contains { $0.severity == .error || isStrict && $0.severity == .warning }
     }
 

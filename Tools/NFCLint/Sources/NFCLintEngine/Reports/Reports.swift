@@ -27,7 +27,7 @@ public struct Reports: Sendable {
     }
 
     /// Whether the build passes: no findings count as errors.
-    public var isFine: Bool { all.allSatisfy(\.isFine) }
+    public var passes: Bool { all.allSatisfy(\.passes) }
 
     /// The numbers of findings, as a sentence.
     public var summary: String {

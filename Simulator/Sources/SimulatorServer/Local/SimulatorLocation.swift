@@ -4,7 +4,7 @@ import LinuxSupport
 import SimulatorModel
 
 /// The location of a running simulator: a folder that contains its socket and a file with its address.
-public struct SimulatorPlace: Sendable {
+public struct SimulatorLocation: Sendable {
     /// The name of the socket for programs.
     public static let socketName = "simulator.sock"
     /// The name of the web server's socket, used by the gate and for actions.
@@ -24,13 +24,13 @@ public struct SimulatorPlace: Sendable {
 
     /// The user's default location: `opencorenfc` in `XDG_RUNTIME_DIR` or else `/run/user/UID`. If that folder is not
     /// writable, `opencorenfc-UID` in `/tmp`.
-    public static func ofUser(environment: [String: String]) -> SimulatorPlace {
+    public static func ofUser(environment: [String: String]) -> SimulatorLocation {
         if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
-            return SimulatorPlace(folder: runtime + "/opencorenfc")
+            return SimulatorLocation(folder: runtime + "/opencorenfc")
         }
         let usual = "/run/user/\(geteuid())"
-        if unsafe access(usual, W_OK) == 0 { return SimulatorPlace(folder: usual + "/opencorenfc") }
-        return SimulatorPlace(folder: "/tmp/opencorenfc-\(geteuid())")
+        if unsafe access(usual, W_OK) == 0 { return SimulatorLocation(folder: usual + "/opencorenfc") }
+        return SimulatorLocation(folder: "/tmp/opencorenfc-\(geteuid())")
     }
 
     /// The socket's path.

@@ -4,7 +4,7 @@ import TagProtocols
 import VirtualTags
 
 /// What a reader finds out about a tag: its NDEF status, its capacity and its message.
-struct TagSurvey: Sendable, Hashable {
+struct NDEFSummary: Sendable, Hashable {
     /// How a tag can be used.
     enum Status: String, Sendable {
         case readWrite = "read-write"
@@ -23,12 +23,14 @@ struct TagSurvey: Sendable, Hashable {
 
     init(of contents: TagContents) {
         do throws(TagError) {
-            guard let bench = TagBench(contents) else { throw TagError(.unsupported, "No reader finds this tag.") }
-            let survey = try bench.survey()
-            capacity = survey.detection?.capacity
-            message = survey.message
-            problem = survey.error?.reason
-            switch survey.detection?.access {
+            guard let editor = VirtualTagEditor(contents) else {
+                throw TagError(.unsupported, "No reader can detect this tag.")
+            }
+            let summary = try editor.queryNDEFStatus()
+            capacity = summary.detection?.capacity
+            message = summary.message
+            problem = summary.error?.reason
+            switch summary.detection?.access {
             case .readWrite: status = .readWrite
             case .readOnly: status = .readOnly
             case nil: status = .notNDEF

@@ -3,8 +3,8 @@ import FleetMQTT
 import FleetModel
 
 /// The steps of the demo. Each step waits for the event caused by the previous step.
-struct DemoShow {
-    let place: DemoSandbox
+struct DemoRunner {
+    let sandbox: DemoSandbox
     let session: FleetSession
     let json: Bool
     let isOnce: Bool
@@ -19,8 +19,8 @@ struct DemoShow {
         case start, ready, posterComes, posterLies, posterGoes, jobWaits, jobSent, blankComes, blankLies, blankGoes
     }
 
-    init(place: DemoSandbox, session: FleetSession, json: Bool, isOnce: Bool) {
-        self.place = place
+    init(sandbox: DemoSandbox, session: FleetSession, json: Bool, isOnce: Bool) {
+        self.sandbox = sandbox
         self.session = session
         self.json = json
         self.isOnce = isOnce
@@ -67,14 +67,14 @@ struct DemoShow {
     }
 
     private mutating func continueAfterWait() throws -> Bool? {
-        try place.check()
+        try sandbox.check()
         switch step {
         case .ready:
             round &+= 2
-            try place.tags.bring(round, link: "https://example.com/poster/\(round / 2)")
+            try sandbox.tags.bring(round, link: "https://example.com/poster/\(round / 2)")
             next(.posterComes, 20)
         case .posterLies:
-            place.tags.remove(round)
+            sandbox.tags.remove(round)
             next(.posterGoes, 20)
         case .jobWaits:
             Output.note(
@@ -84,16 +84,16 @@ struct DemoShow {
             next(.jobSent, 0.5)
         case .jobSent:
             // Only tags that arrive after the job get it.
-            guard place.hasJob("demo-\(round)") || waits >= 200 else {
+            guard sandbox.hasJob("demo-\(round)") || waits >= 200 else {
                 waits += 1
                 wait(0.1)
                 return nil
             }
             waits = 0
-            try place.tags.bring(round &+ 1, link: nil)
+            try sandbox.tags.bring(round &+ 1, link: nil)
             next(.blankComes, 20)
         case .blankLies:
-            place.tags.remove(round &+ 1)
+            sandbox.tags.remove(round &+ 1)
             next(.blankGoes, 20)
         case .start, .posterComes, .posterGoes, .blankComes, .blankGoes:
             throw FleetFailure(.refused, "no-event", "An event did not arrive within 20 seconds.")

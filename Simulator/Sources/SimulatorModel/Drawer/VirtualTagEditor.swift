@@ -4,7 +4,7 @@ import TagProtocols
 import VirtualTags
 
 /// A separate field, in which the drawer reads and changes a copy of a tag like a reader. The tag's locks apply.
-struct TagBench: Sendable {
+struct VirtualTagEditor: Sendable {
     private let tag: any VirtualTag
     private let link: any FrameLink
 
@@ -20,7 +20,7 @@ struct TagBench: Sendable {
     var contents: TagContents? { TagContents(of: tag) }
 
     /// Reads the status and the message.
-    func survey() throws(TagError) -> NDEFStatusReport {
+    func queryNDEFStatus() throws(TagError) -> NDEFStatusReport {
         try immediately { [self] () throws(TagError) in
             let tag = try await activate()
             try await tag.prepare()
