@@ -200,7 +200,7 @@ struct TagLinkTests {
         "javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "smb://host/x", "vbscript:x", "blob:x",
         "ftp://h/", "unknown:x", "reader:x",
     ])
-    func `Route: custom schemes are refused, with the switch only an app's own opens it`(_ text: String) throws {
+    func `Route: custom schemes are refused; where allowed, only an app's own opens it`(_ text: String) throws {
         #expect(try route(text, try Fixture.router()) == "refused customScheme")
         var router = try Fixture.router(allowsCustomSchemes: true)
         router.apps[0].schemes += ["javascript", "file", "data", "smb", "geo", "vbscript", "blob", "ftp"]

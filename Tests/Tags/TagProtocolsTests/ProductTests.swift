@@ -75,9 +75,9 @@ struct ProductTests {
     }
 
     @Test(arguments: ProductModel.all)
-    func `Capacity, check and lock: a full tag is checked, locked for good and still read`(model: ProductModel)
-        async throws
-    {
+    func `full tag: capacity is exact, the message is verified, and stays readable after a permanent lock`(
+        model: ProductModel
+    ) async throws {
         let tag = model.make([])
         let bench = try await ProductBench(tag)
         #expect(try await bench.reader.detectNDEF().capacity == model.capacity)

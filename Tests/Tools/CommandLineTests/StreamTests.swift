@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: ["", "trap '' PIPE; "])
-    func `output whose reader has gone: status 141 without a message`(trap: String) throws {
+    func `output to a pipe that closes: status 141 without a message`(trap: String) throws {
         let script = """
             \(trap)yes d00000 2>/dev/null | nfc ndef decode --json | head -n 1; echo ${PIPESTATUS[1]}
             nfc scan --many --timeout 20 --tags card.json | true; echo ${PIPESTATUS[0]}
@@ -62,7 +62,7 @@ import Testing
         #expect(outcome.error == "")
     }
 
-    @Test func `output of an emulation whose reader has gone: status 141, and its link is removed`() throws {
+    @Test func `output of an emulation to a pipe that closes: status 141, and its link is removed`() throws {
         let script = """
             exec 3< <(sleep 0.3; echo remove; exec sleep 30)
             nfc emulate --image card.json --pn532 line --json --timeout 30 --commands <&3 \

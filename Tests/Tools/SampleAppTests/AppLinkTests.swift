@@ -74,7 +74,7 @@ struct AppLinkTests {
         #expect(try watch.userOwner(of: Self.desktopID) != owner)
     }
 
-    @Test func `links: a window with a question, the message is shown and the answer deletes nothing`() throws {
+    @Test func `link during a delete confirmation: its message is shown, and a late yes deletes nothing`() throws {
         #expect(try app.run("scan").status == 0)
         let terminal = try app.terminal()
         try terminal.play("> Message 1\n[d]\nDelete This Message?")
