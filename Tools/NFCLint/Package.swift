@@ -53,6 +53,7 @@ let package = Package(
             name: "nfc-lint",
             dependencies: [
                 "NFCLintEngine", "NFCLintRules",
+                .product(name: "LinuxSupport", package: "OpenCoreNFC"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict

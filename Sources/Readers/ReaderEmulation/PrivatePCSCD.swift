@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Glibc
 package import LinuxSupport
 
@@ -82,6 +83,14 @@ package struct PCSCInstallation: Sendable {
         }
     }
 
+    /// Throws if anyone but this user and root can change a folder of reader configurations or has written a file in it.
+    /// pcscd loads the library that any of these files names.
+    static func checkTrust(ofConfiguration folder: String) throws(EmulationError) {
+        try checkTrust(folder)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names { try checkTrust(folder + "/" + name) }
+    }
+
     /// Finds a driver in folders relative to this program's folder, or in system folders.
     static func findDriver(
         _ what: String,
@@ -126,7 +135,7 @@ package struct PrivatePCSCD: Sendable {
         else {
             throw EmulationError("pcscd is missing. Install the package pcscd.")
         }
-        try PCSCInstallation.checkTrust(configuration)
+        try PCSCInstallation.checkTrust(ofConfiguration: configuration)
         self.folder = folder
         let socket = try ListeningSocket.descriptor(Self.socketName, in: folder, backlog: 16)
         defer { close(socket) }

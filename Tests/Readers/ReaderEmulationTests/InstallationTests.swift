@@ -124,6 +124,24 @@ struct InstallationTests {
         }
     }
 
+    @Test(.enabled(if: geteuid() == 0, "needs root, to give files to another user"))
+    func `private pcscd: a folder of configurations with another user's file is refused`() throws {
+        let place = try Place()
+        #expect(unsafe chmod(place.path, 0o755) == 0)
+        _ = try place.write("opencorenfc", [])
+        try PCSCInstallation.checkTrust(ofConfiguration: place.path)
+        let path = try place.write("other", [])
+        #expect(unsafe lchown(path, 12345, 12345) == 0)
+        #expect(throws: EmulationError.self) { try PCSCInstallation.checkTrust(ofConfiguration: place.path) }
+        #expect(unsafe unlink(path) == 0)
+        // A name that is not UTF-8.
+        let raw: [CChar] = Array("\(place.path)/".utf8CString.dropLast()) + [CChar(bitPattern: 0xFF), 0]
+        let file = unsafe open(raw, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+        #expect(file >= 0 && fchown(file, 12345, 12345) == 0)
+        close(file)
+        #expect(throws: EmulationError.self) { try PCSCInstallation.checkTrust(ofConfiguration: place.path) }
+    }
+
     @Test func `finding the driver: beside the program, then in the folders in their order`() throws {
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let own = (program as NSString).deletingLastPathComponent

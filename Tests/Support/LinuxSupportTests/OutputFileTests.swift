@@ -37,6 +37,12 @@ import Testing
         try ScratchFolder.give(foreign)
         #expect(throws: StorageError(.unsafe, "")) { try write("keys", to: foreign, readers: .ownerAlone) }
         #expect(try scratch.text("foreign") == "old")
+        let pipe = try scratch.pipe("pipe")
+        let reader = unsafe open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { close(reader) }
+        try ScratchFolder.give(pipe)
+        #expect(throws: StorageError(.unsafe, "")) { try write("keys", to: pipe, readers: .ownerAlone) }
+        #expect(throws: StorageError(.unsafe, "")) { try PrivateLog(pipe, replacing: []) }
     }
 
     @Test func `Output file that is a link: its target is written; a link with a temporary name is not followed`()

@@ -56,12 +56,12 @@ public final class DrawerFolder: Sendable {
     /// Opens the folder for this simulator only. An existing folder keeps its mode; a new folder is private.
     private static func open(_ path: String) throws(StorageError) -> (PrivateFolder, DrawerClaim) {
         var status = stat()
-        let exists = unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-        if exists, status.st_uid == geteuid(), status.st_mode & 0o002 != 0 {
+        let isOwn = unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
+        if isOwn, status.st_mode & 0o002 != 0 {
             throw StorageError(.unsafe, "Other users can write in the folder \(path). Choose another one with --tags.")
         }
         let store = try PrivateFolder(store: path)
-        if exists { _ = unsafe chmod(path, status.st_mode & 0o7777) }
+        if isOwn { try store.setMode(status.st_mode & 0o7777) }
         return (store, try DrawerClaim(path))
     }
 

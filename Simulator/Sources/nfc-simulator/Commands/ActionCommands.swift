@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import Glibc
+import LinuxSupport
 import SimulatorModel
 
 /// The commands that send an action to the running simulator.
@@ -235,11 +236,13 @@ struct ExportCommand: ActionCommand {
             if file == "-" {
                 try FileHandle.standardOutput.write(contentsOf: data)
             } else {
-                try data.write(to: URL(fileURLWithPath: file))
+                // The tag may have keys or passwords.
+                try OutputFile.write(Array(data), to: file, readers: .ownerAlone)
             }
+        } catch let error as StorageError {
+            throw Output.failure("unwritable-file", error.reason, json: options.json)
         } catch {
-            let name = file == "-" ? "Standard output" : file
-            throw Output.failure("unwritable-file", "\(name) can't be written.", json: options.json)
+            throw Output.failure("unwritable-file", "Standard output can't be written.", json: options.json)
         }
         var members = result.object ?? [:]
         members["base64"] = nil

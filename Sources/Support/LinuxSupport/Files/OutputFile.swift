@@ -8,19 +8,19 @@ import Glibc
 ///   and symbolic links to it still work.
 /// - A pipe or a device, such as `/dev/stdout`, is written to. Folders, disks, sockets and pipes without a reader are
 ///   refused.
-package enum OutputFile {
+public enum OutputFile {
     /// The users who may read a newly created file.
-    package enum Readers: Sendable {
+    public enum Readers: Sendable {
         /// Everyone that the process's mask (`umask`) allows.
         case everyone
         /// Only the owner, because the file has keys or passwords that aren't the factory defaults. Such data are never
-        /// written to another user's file.
+        /// written to another user's file or pipe.
         case ownerAlone
     }
 
     /// Writes a file with this content. A relative path starts at the process's current folder. `readers` only matters
     /// for a new file.
-    package static func write(_ bytes: [UInt8], to path: String, readers: Readers) throws(StorageError) {
+    public static func write(_ bytes: [UInt8], to path: String, readers: Readers) throws(StorageError) {
         guard PathParts(path) != nil else {
             let isFolder = FileStatus.ofTarget(path).map(FileKind.init) == .folder
             throw isFolder ? Self.folder(path) : StorageError(.notAFile, "'\(path)' is not a file name.")
@@ -31,16 +31,11 @@ package enum OutputFile {
         }
         let kind = FileKind(status)
         guard kind == .regular else {
-            let file = try openStream(found, kind, 0, name: path)
+            let file = try openStream(found, kind, 0, name: path, readers)
             defer { close(file) }
             return try OutputDescriptor(file).append(bytes, name: path)
         }
-        if readers == .ownerAlone, status.st_uid != geteuid() {
-            throw StorageError(
-                .unsafe,
-                "\(path) belongs to another user, who may not read the keys or passwords. Name another file."
-            )
-        }
+        if readers == .ownerAlone, status.st_uid != geteuid() { throw foreign(path) }
         guard unsafe faccessat(AT_FDCWD, found.descriptorPath, W_OK, AT_EACCESS) == 0 else {
             throw .system("\(path) can't be written")
         }
@@ -89,14 +84,23 @@ package enum OutputFile {
         StorageError(.notAFile, "\(name) is a folder. Name a file in it.")
     }
 
+    private static func foreign(_ name: String) -> StorageError {
+        StorageError(
+            .unsafe,
+            "\(name) belongs to another user, who may not read keys or passwords. Name another file."
+        )
+    }
+
     /// Opens a pipe or a device for writing, without waiting for a reader. Later writes may wait.
     static func openStream(
         _ found: ResolvedPath,
         _ kind: FileKind,
         _ flags: Int32,
-        name: String
+        name: String,
+        _ readers: Readers
     ) throws(StorageError) -> Int32 {
         switch kind {
+        case .pipe where readers == .ownerAlone && ![0, geteuid()].contains(found.status?.st_uid): throw foreign(name)
         case .pipe, .device: break
         case .folder: throw folder(name)
         default: throw StorageError(.notAFile, "\(name) is a \(kind.rawValue), which is not written to. Name a file.")
@@ -134,7 +138,7 @@ package final class PrivateLog: Sendable {
         found = try ResolvedPath(path, .output)
         let kind = found.status.map(FileKind.init)
         if let kind, kind != .regular {
-            output = OutputDescriptor(try OutputFile.openStream(found, kind, O_APPEND, name: path))
+            output = OutputDescriptor(try OutputFile.openStream(found, kind, O_APPEND, name: path, .ownerAlone))
             return
         }
         let flags = O_RDWR | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC

@@ -231,7 +231,9 @@ public final class PrivateFolder: FileStore {
         for part in parts {
             folder += "/" + part
             guard let mode, FileStatus.ofEntry(folder) == nil else { continue }
-            guard unsafe mkdir(folder, 0o700) == 0 ? chmod(folder, mode) == 0 : errno == EEXIST else {
+            // Where the parents are not checked, the path may lead to another folder by now, so its mode is not changed.
+            let isMade = unsafe mkdir(folder, 0o700) == 0
+            guard isMade ? !checksParents || unsafe chmod(folder, mode) == 0 : errno == EEXIST else {
                 throw .system("The folder \(folder) can't be created")
             }
         }

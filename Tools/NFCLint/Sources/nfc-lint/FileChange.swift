@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
+import LinuxSupport
 import NFCLintEngine
 
 /// Writes fixed files and baselines.
@@ -11,15 +12,13 @@ enum FileChange {
         return file.resolvingSymlinksInPath().path.hasPrefix(root.hasSuffix("/") ? root : root + "/")
     }
 
-    /// Replaces the contents of a file atomically. Follows links, and keeps the file's mode.
+    /// Replaces the contents of a file atomically. Follows links, except those of another user, and keeps the file's
+    /// mode.
     static func write(_ bytes: [UInt8], to url: URL) throws {
-        let target = url.resolvingSymlinksInPath()
-        do {
-            let mode = try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions]
-            try Data(bytes).write(to: target, options: .atomic)
-            if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: target.path) }
+        do throws(StorageError) {
+            try OutputFile.write(bytes, to: url.path, readers: .everyone)
         } catch {
-            throw Failure("\(url.path) can't be written\(Failure.reason(error)).")
+            throw Failure(error.reason)
         }
     }
 
