@@ -77,10 +77,9 @@ public final class SimulatorServer: Sendable {
             simulator?.setStorageProblem($0)
         }
         let pagePath = options.location.pageSocketPath
-        // Use a new port each time: on an earlier one, another user may have listened and left a service worker.
         gate = try PageGate(port: options.port, target: pagePath)
         address = SimulatorLocation.Address(port: gate.port, pid: getpid())
-        guardian = PageGuard(port: gate.port)
+        guardian = PageGuard(name: try PageGuard.name(in: folder), port: gate.port)
         windows = Windows(simulator) { [drawer] in drawer.write($0) }
         page = PageServer(
             simulator,

@@ -1,23 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-import SimulatorServer
+import Foundation
+import LinuxSupport
 import Testing
 
+@testable import SimulatorServer
+
 @Suite struct PageGuardTests {
-    private let guardian = PageGuard(port: 8080)
+    private let guardian = PageGuard(name: "own", port: 8080)
 
     @Test(
-        "Request with one of the simulator's hosts, and the same or no origin: accepted",
-        arguments: ["127.0.0.1:8080", "LOCALHOST:8080"]
+        "Request with the simulator's host, and the same or no origin: accepted",
+        arguments: ["own.localhost:8080", "OWN.localhost:8080"]
     )
-    func ownHosts(_ host: String) throws {
+    func ownHost(_ host: String) throws {
         try guardian.check(host: host, origin: nil)
         try guardian.check(host: host, origin: "http://\(host)")
+    }
+
+    @Test("Name of the host: random, and stays with its folder")
+    func names() throws {
+        let folders = try (0..<2).map { _ in try PrivateFolder.random("page-name") }
+        defer { for folder in folders { try? FileManager.default.removeItem(atPath: folder.path) } }
+        let names = try folders.map { try PageGuard.name(in: $0) }
+        #expect(Set(names).count == 2 && names.allSatisfy { $0.utf8.count >= 16 })
+        #expect(try folders.map { try PageGuard.name(in: $0) } == names)
+        for damaged in ["", "short", "example.com/aaaaaaaaaaaaaaaa"] {
+            try folders[0].replace("page.name", with: Array(damaged.utf8), mode: 0o600)
+            #expect(try PageGuard.name(in: folders[0]).utf8.count >= 16)
+        }
     }
 
     @Test(
         "Request with another host: refused, so that a foreign name for this address does not help",
         arguments: [
-            nil, "", "example.com", "example.com:8080", "127.0.0.1", "127.0.0.1:80", "127.0.0.1:8080.example.com",
+            nil, "", "example.com:8080", "127.0.0.1:8080", "localhost:8080", ".localhost:8080", "x.localhost:8080",
         ]
     )
     func otherHosts(_ host: String?) {
@@ -32,7 +48,7 @@ import Testing
         ]
     )
     func otherOrigins(_ origin: String) {
-        #expect(throws: PageGuard.Refusal.origin) { try guardian.check(host: "127.0.0.1:8080", origin: origin) }
+        #expect(throws: PageGuard.Refusal.origin) { try guardian.check(host: guardian.host, origin: origin) }
     }
 
     @Test("A token works once, and the oldest of many is forgotten")
@@ -64,8 +80,9 @@ import Testing
             changed.replaceSubrange(index...index, with: cookie[index] == "x" ? "y" : "x")
             #expect(!guardian.knows(cookies: changed))
         }
-        #expect(guardian.knows(cookies: "a=b; \(cookie); nfc-simulator-8080=old"))
-        for wrong in [nil, "", "nfc-simulator-8080=", "x\(cookie)", cookie + "x", PageGuard(port: 8080).cookie] {
+        #expect(guardian.knows(cookies: "a=b; \(cookie); nfc-simulator=old"))
+        for wrong in [nil, "", "nfc-simulator=", "x\(cookie)", cookie + "x", PageGuard(name: "own", port: 8080).cookie]
+        {
             #expect(!guardian.knows(cookies: wrong))
         }
     }

@@ -39,6 +39,7 @@ class Simulator:
         ready = json.loads(line)
         assert ready["event"] == "ready", ready
         self.url, self.port, self.socket = ready["url"], ready["port"], ready["socket"]
+        self.host = self.url.split("/")[2]
         self.cookie = enter(self.url)
 
     def address(self):
@@ -50,13 +51,13 @@ class Simulator:
         return act(os.path.dirname(self.socket), do, **action)
 
     def page(self, **options):
-        return Page(self.port, self.cookie, **options)
+        return Page(self.host, self.cookie, **options)
 
     def connect(self, **options):
         return Program(self.socket, **options)
 
     def http(self, path, method="GET", body=None, headers=None, known=True):
-        return http_request(self.port, path, method, body, ({"Cookie": self.cookie} if known else {}) | (headers or {}))
+        return http_request(self.host, path, method, body, ({"Cookie": self.cookie} if known else {}) | (headers or {}))
 
     def raw(self):
         """A connection to the port of the page, for any bytes."""

@@ -82,9 +82,9 @@ class Program:
 class Page:
     """A window: a WebSocket with one JSON object a message (RFC 6455)."""
 
-    def __init__(self, port, cookie, host=None, origin=None):
-        self.socket = socket.create_connection(("127.0.0.1", port), TIMEOUT)
-        lines = ["GET /socket HTTP/1.1", f"Host: {host or f'127.0.0.1:{port}'}", f"Cookie: {cookie}", "Upgrade: websocket",
+    def __init__(self, own, cookie, host=None, origin=None):
+        self.socket = socket.create_connection(("127.0.0.1", int(own.rsplit(":", 1)[1])), TIMEOUT)
+        lines = ["GET /socket HTTP/1.1", f"Host: {host or own}", f"Cookie: {cookie}", "Upgrade: websocket",
                  "Connection: Upgrade", "Sec-WebSocket-Version: 13",
                  "Sec-WebSocket-Key: " + base64.b64encode(os.urandom(16)).decode()]
         if origin:
@@ -199,7 +199,7 @@ class Page:
 def enter(address):
     """Gives back the token of an address, as the page does, and returns the cookie of the session."""
     origin, token = address.split("/#token=")
-    status, headers, body = http_request(int(origin.rsplit(":", 1)[1]), "/enter", "POST", headers={"X-Token": token, "Origin": origin})
+    status, headers, body = http_request(origin.split("/")[2], "/enter", "POST", headers={"X-Token": token, "Origin": origin})
     assert status == 204, body
     return headers["Set-Cookie"].split(";")[0]
 
@@ -218,9 +218,11 @@ def act(folder, do, **action):
     return answer
 
 
-def http_request(port, path, method="GET", body=None, headers=None):
+def http_request(host, path, method="GET", body=None, headers=None):
     """A request to the page's server: its status, headers and body."""
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", body, headers or {}, method=method)
+    # Browsers know names below localhost; the resolver of the system need not.
+    address = f"http://127.0.0.1:{host.rsplit(':', 1)[1]}{path}"
+    request = urllib.request.Request(address, body, {"Host": host} | (headers or {}), method=method)
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
             return answer.status, answer.headers, answer.read()

@@ -179,13 +179,14 @@ class AddressTests(Case):
 
     def test_other_hosts_and_origins_are_refused(self):
         for headers in [{"Host": "example.com"}, {"Host": f"example.com:{self.simulator.port}"}, {"Origin": "http://example.com"},
-                        {"Origin": "null"}, {"Origin": f"https://127.0.0.1:{self.simulator.port}"}]:
+                        {"Origin": "null"}, {"Origin": f"https://{self.simulator.host}"},
+                        {"Host": f"localhost:{self.simulator.port}"}, {"Host": f"127.0.0.1:{self.simulator.port}"}]:
             status, _, _ = self.simulator.http("/", headers=headers)
             self.assertEqual(status, 403, headers)
-        self.assertEqual(Page(self.simulator.port, self.simulator.cookie, origin="http://example.com").status, 403)
-        self.assertEqual(Page(self.simulator.port, self.simulator.cookie, host="example.com").status, 403)
-        own = f"http://localhost:{self.simulator.port}"
-        self.assertEqual(Page(self.simulator.port, self.simulator.cookie, host=own[7:], origin=own).status, 101)
+        self.assertEqual(Page(self.simulator.host, self.simulator.cookie, origin="http://example.com").status, 403)
+        self.assertEqual(Page(self.simulator.host, self.simulator.cookie, host="example.com").status, 403)
+        own = f"http://{self.simulator.host}"
+        self.assertEqual(Page(self.simulator.host, self.simulator.cookie, origin=own).status, 101)
 
     def test_paths_stay_in_the_page(self):
         self.assertEqual(self.simulator.http("/", known=False)[0], 200)
@@ -212,7 +213,7 @@ class AddressTests(Case):
 
     def test_a_request_that_is_too_large_is_refused(self):
         with socket.create_connection(("127.0.0.1", self.simulator.port), 30) as connection:
-            connection.sendall(f"POST /import HTTP/1.1\r\nHost: 127.0.0.1:{self.simulator.port}\r\nCookie: {self.simulator.cookie}\r\n"
+            connection.sendall(f"POST /import HTTP/1.1\r\nHost: {self.simulator.host}\r\nCookie: {self.simulator.cookie}\r\n"
                                f"Content-Length: {9 << 20}\r\n\r\n".encode())
             self.assertIn(b" 400 ", connection.recv(1 << 16).split(b"\r\n")[0])
 
@@ -233,7 +234,7 @@ class AddressTests(Case):
                 self.assertIn(answer.split(b"\r\n")[0], (b"", b"HTTP/1.1 431 Request Header Fields Too Large"))
 
     def test_a_body_that_is_refused_is_no_next_request(self):
-        host = f"Host: 127.0.0.1:{self.simulator.port}\r\n"
+        host = f"Host: {self.simulator.host}\r\n"
         for length in [3 << 20, 7 << 20]:
             for origin, path in [("Origin: http://example.com\r\n", "/do"), ("", "/do?x=y"), ("", "/elsewhere")]:
                 with self.simulator.raw() as connection:
@@ -250,7 +251,7 @@ class AddressTests(Case):
 
     def test_a_refused_websocket_is_no_way_to_send_lines(self):
         with self.simulator.raw() as connection:
-            connection.sendall(f"GET /socket HTTP/1.1\r\nHost: 127.0.0.1:{self.simulator.port}\r\nUpgrade: websocket\r\n"
+            connection.sendall(f"GET /socket HTTP/1.1\r\nHost: {self.simulator.host}\r\nUpgrade: websocket\r\n"
                                "Connection: Upgrade, keep-alive\r\nSec-WebSocket-Version: 13\r\n"
                                "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n".encode())
             self.assertIn(b" 403 ", connection.recv(1 << 16).split(b"\r\n")[0])
@@ -261,7 +262,7 @@ class AddressTests(Case):
             self.listed_within(10)
 
     def test_a_head_that_could_be_read_in_two_ways_is_refused(self):
-        host = f"Host: 127.0.0.1:{self.simulator.port}"
+        host = f"Host: {self.simulator.host}"
         for head, status in [(f"GET / HTTP/1.1\r\n{host}", 200), (f"GET / HTTP/1.1\r\n{host}\r\nHost: example.com", 400),
                              (f"GET / HTTP/1.1\r\nHost: example.com\r\n{host}", 400),
                              (f"GET / HTTP/1.1\r\n{host}\r\nContent-Length: 0\r\nContent-Length: 0", 400),
@@ -274,7 +275,7 @@ class AddressTests(Case):
 
     def test_a_chunk_without_an_end_is_refused(self):
         with self.simulator.raw() as connection:
-            connection.sendall(f"POST /do HTTP/1.1\r\nHost: 127.0.0.1:{self.simulator.port}\r\n"
+            connection.sendall(f"POST /do HTTP/1.1\r\nHost: {self.simulator.host}\r\n"
                                "Transfer-Encoding: chunked\r\n\r\n".encode() + b"1" * 50_000)
             self.assertIn(b" 411 ", connection.recv(1 << 16).split(b"\r\n")[0])
             self.listed_within(10)
@@ -292,7 +293,7 @@ class AddressTests(Case):
             connection.close()
 
     def test_slow_bodies_shut_nobody_out(self):
-        head = f"POST /do HTTP/1.1\r\nHost: 127.0.0.1:{self.simulator.port}\r\nContent-Length: 8000000\r\n\r\n".encode()
+        head = f"POST /do HTTP/1.1\r\nHost: {self.simulator.host}\r\nContent-Length: 8000000\r\n\r\n".encode()
         slow = [self.simulator.raw() for _ in range(300)]
         for connection in slow:
             try:
@@ -353,7 +354,7 @@ class TwoUserTests(Case):
                              f"s.sendall(sys.argv[1].encode()); {ending}", request)
 
     def test_a_connection_of_another_user_is_refused(self):
-        head = f"HTTP/1.1\r\nHost: 127.0.0.1:{self.simulator.port}\r\nCookie: {self.simulator.cookie}\r\n"
+        head = f"HTTP/1.1\r\nHost: {self.simulator.host}\r\nCookie: {self.simulator.cookie}\r\n"
         body = json.dumps({"do": "new_tag", "product": "NTAG213", "name": "Theirs"})
         post = f"POST /do {head}Content-Length: {len(body)}\r\n\r\n{body}"
         token = self.simulator.address().split("token=")[1]
@@ -557,7 +558,7 @@ class CommandTests(Case):
         answer = json.loads(second.stdout)
         self.assertEqual((answer["ok"], answer["error"]), (False, "already-running"))
         # With an address that was not used yet.
-        self.assertEqual(Page(self.simulator.port, enter(answer["url"])).status, 101)
+        self.assertEqual(Page(self.simulator.host, enter(answer["url"])).status, 101)
 
     def test_without_a_simulator_commands_say_how_to_start_one(self):
         self.simulator.end()

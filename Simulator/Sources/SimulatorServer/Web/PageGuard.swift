@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import LinuxSupport
 import SimulatorModel
 
 /// Decides which browser requests are answered, so that other sites and other users can't access the simulator.
@@ -13,7 +14,7 @@ public final class PageGuard: Sendable {
         public var message: String {
             switch self {
             case .user: "The simulator belongs to another user, or the connection has ended."
-            case .host: "The address must begin with 127.0.0.1 or localhost."
+            case .host: "The host is not the one of this simulator. Open the address that nfc simulator prints."
             case .origin: "The request comes from another site. Open the address that nfc simulator prints."
             case .token: "The token is wrong, or was already used. nfc simulator prints a new address."
             case .session: "The session cookie is missing or wrong. Open the address that nfc simulator prints."
@@ -24,14 +25,32 @@ public final class PageGuard: Sendable {
     /// The maximum number of unused tokens. Beyond it, the oldest token becomes invalid.
     static let maximumTokens = 16
 
-    private let port: UInt16
+    /// The host and the port of the page. Browsers resolve each name below `localhost` to this machine (RFC 6761, 6.3).
+    public let host: String
     private let session = PageGuard.random()
     private let tokens = Locked<[String]>([])
 
     /// Creates a guard.
     ///
-    /// - Parameter port: the port of the server.
-    public init(port: UInt16) { self.port = port }
+    /// - Parameters:
+    ///   - name: the name of the host below `localhost`, see ``name(in:)``.
+    ///   - port: the port of the server.
+    public init(name: String, port: UInt16) { host = "\(name).localhost:\(port)" }
+
+    /// Returns the random name of the host that a folder stores, or stores a new one.
+    ///
+    /// Another user can't know the name, so no program of that user can have served the page's origin before, and left
+    /// a script in the browser that answers in the page's place. The name stays, and with it what the page has stored.
+    static func name(in folder: PrivateFolder) throws(StorageError) -> String {
+        let file = "page.name"
+        if let bytes = try? folder.read(file, limit: 64) {
+            let name = String(decoding: bytes, as: UTF8.self)
+            if (16...32).contains(bytes.count), name.allSatisfy({ "a"..."z" ~= $0 || "0"..."9" ~= $0 }) { return name }
+        }
+        let name = String(random().lowercased().filter { $0 != "-" && $0 != "_" }.prefix(22))
+        try folder.replace(file, with: Array(name.utf8), mode: 0o600)
+        return name
+    }
 
     // MARK: The session
 
@@ -42,7 +61,7 @@ public final class PageGuard: Sendable {
             if tokens.count == Self.maximumTokens { tokens.removeFirst() }
             tokens.append(token)
         }
-        return "http://127.0.0.1:\(port)/#token=\(token)"
+        return "http://\(host)/#token=\(token)"
     }
 
     /// Accepts a token, and makes it invalid.
@@ -55,23 +74,21 @@ public final class PageGuard: Sendable {
         guard isKnown else { throw .token }
     }
 
-    /// The session cookie, as a `Set-Cookie` value. All ports share cookies, so its name contains the port.
-    public var cookie: String { "\(cookieName)=\(session); Path=/; HttpOnly; SameSite=Strict" }
+    /// The session cookie, as a `Set-Cookie` value. Only this host gets it, on any port.
+    public var cookie: String { "\(Self.cookieName)=\(session); Path=/; HttpOnly; SameSite=Strict" }
 
-    private var cookieName: String { "nfc-simulator-\(port)" }
+    private static let cookieName = "nfc-simulator"
 
     /// Whether the cookies of a request prove that it belongs to the session.
     ///
     /// - Parameter cookies: the request's `Cookie` header; nil if missing.
     public func knows(cookies: String?) -> Bool {
         (cookies ?? "").split(separator: ";").contains {
-            Self.isEqual("\(cookieName)=\(session)", $0.drop { $0 == " " })
+            Self.isEqual("\(Self.cookieName)=\(session)", $0.drop { $0 == " " })
         }
     }
 
     // MARK: Origin of a request
-
-    private var hosts: [String] { ["127.0.0.1:\(port)", "localhost:\(port)"] }
 
     /// Checks the host and the origin of a request.
     ///
@@ -79,9 +96,8 @@ public final class PageGuard: Sendable {
     ///   - host: the `Host` header.
     ///   - origin: the `Origin` header; nil if missing.
     public func check(host: String?, origin: String?) throws(Refusal) {
-        guard let host = host?.lowercased(), hosts.contains(host) else { throw .host }
-        guard let origin else { return }
-        guard origin.lowercased() == "http://\(host)" else { throw .origin }
+        guard let given = host?.lowercased(), Self.isEqual(self.host, given) else { throw .host }
+        guard origin.map({ $0.lowercased() == "http://\(self.host)" }) ?? true else { throw .origin }
     }
 
     /// The security headers of every answer.

@@ -45,9 +45,9 @@ class Simulator:
         if not line:
             raise RuntimeError(f"{PROGRAM} ended before it was ready: {self.process.wait()}")
         ready = json.loads(line)
-        self.port, self.socket = ready["port"], ready["socket"]
+        self.port, self.socket, self.host = ready["port"], ready["socket"], ready["url"].split("/")[2]
         # A window besides the browser's: it does what the test prepares, and sees what the browser has done.
-        self.api = self.keep(simulator_client.Page(self.port, simulator_client.enter(ready["url"])))
+        self.api = self.keep(simulator_client.Page(self.host, simulator_client.enter(ready["url"])))
 
     @property
     def address(self):
