@@ -130,6 +130,7 @@ public final class TestField: Sendable {
             clock: clock ?? SystemClock.shared,
             sheet: sheet,
             arbiter: SessionArbiter(policy: settings.busyPolicy),
+            limits: .phone,
             cardPort: virtual == nil ? nil : cardReader,
             app: settings.app,
             isOfTest: true,

@@ -36,11 +36,13 @@ extension ReaderSession {
         case .requestTurn: requestTurn()
         case .withdrawRequest: environment.arbiter.withdraw(ObjectIdentifier(self))
         case .presentSheet: showSheet(.present(message: alertMessage))
+        case .awaitSheet: after(limits.sheetAppearance) { [weak self] in self?.handle(.sheetAppeared) }
         case .startSessionTimer: startSessionTimer()
         case .startTagTimer: startTagTimer()
         case .cancelTagTimer: state.withLock { $0.tagTimer.take() }?.cancel()
         case .notifyActive: notify(.becameActive)
         case .startPolling: startPolling()
+        case .resumePolling: after(limits.pollingPause) { [weak self] in self?.startPolling() }
         case .dropTags: dropTags()
         case .notifyTags:
             let (claim, found) = state.withLock { ($0.claim, $0.found) }
@@ -54,9 +56,21 @@ extension ReaderSession {
         case .dismissSheet: showSheet(.leave)
         case .shutDown(let end): shutDown(end)
         case .notifyEnded(let end):
-            notify(.ended(end))
-            state.withLock { $0.observer = nil }
-        case .releaseReader: environment.arbiter.release(ObjectIdentifier(self))
+            after(limits.endReport) { [self] in
+                notify(.ended(end))
+                state.withLock { $0.observer = nil }
+                environment.arbiter.release(ObjectIdentifier(self))
+            }
+        }
+    }
+
+    /// Does something after a pause, as an event of the clock; at once when there is no pause.
+    private nonisolated func after(_ pause: Duration, _ work: @escaping @Sendable () -> Void) {
+        if pause == .zero { return work() }
+        _ = environment.clock.schedule(after: pause) { [environment] in
+            environment.lock?.lock()
+            defer { environment.lock?.unlock() }
+            work()
         }
     }
 
@@ -140,7 +154,7 @@ extension ReaderSession {
                 .value
             _ = session.state.withLock { $0.claim.take() }
             session.environment.sessionEndObserver?.sessionEnded()
-            session.act { _ in [.notifyEnded(end), .releaseReader] }
+            session.act { _ in [.notifyEnded(end)] }
         }
     }
 
