@@ -43,7 +43,10 @@ extension ReaderSession {
         case .notifyActive: notify(.becameActive)
         case .startPolling: startPolling()
         case .resumePolling: after(limits.pollingPause) { [weak self] in self?.startPolling() }
-        case .dropTags: dropTags()
+        case .dropTags:
+            dropTags(.gone)
+            state.withLock { $0.connected = nil }
+        case .expireTags: dropTags(.limit)
         case .notifyTags:
             let (claim, found) = state.withLock { ($0.claim, $0.found) }
             claim?.note(found.map(\.presence.identifier))
@@ -125,15 +128,12 @@ extension ReaderSession {
 
     // MARK: The end
 
-    private nonisolated func dropTags() {
+    private nonisolated func dropTags(_ loss: ConnectableTag.Loss) {
         let dropped = state.withLock { state in
-            defer {
-                state.found = []
-                state.connected = nil
-            }
+            defer { state.found = [] }
             return state.found
         }
-        for tag in dropped { tag.becomeUnavailable() }
+        for tag in dropped { tag.loseIfAvailable(loss) }
     }
 
     /// Stops timers, polling and commands. After the interrupted commands have called their completions, this reports

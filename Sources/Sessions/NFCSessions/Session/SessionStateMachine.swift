@@ -51,6 +51,8 @@ package struct SessionStateMachine: Sendable {
         case resumePolling
         /// The app's tags become unavailable.
         case dropTags
+        /// The app's tags become unavailable, because one was connected for too long.
+        case expireTags
         case notifyTags
         case updateSheetMessage
         case showScanning
@@ -99,7 +101,7 @@ package struct SessionStateMachine: Sendable {
         case (.paused, .tagConnected):
             return [.startTagTimer]
         case (.paused, .tagTimerFired):
-            return [.dropTags]
+            return [.expireTags]
         case (.appearing, .alertMessageChanged), (.polling, .alertMessageChanged), (.paused, .alertMessageChanged):
             return [.updateSheetMessage]
         default:

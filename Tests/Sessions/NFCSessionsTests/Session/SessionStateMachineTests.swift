@@ -47,7 +47,7 @@ import VirtualTags
         (.polling, "message", [.updateSheetMessage], .polling),
         (.paused, "restart", [.cancelTagTimer, .dropTags, .showReady, .resumePolling], .polling),
         (.paused, "connected", [.startTagTimer], .paused),
-        (.paused, "tag timer", [.dropTags], .paused),
+        (.paused, "tag timer", [.expireTags], .paused),
         (.paused, "message", [.updateSheetMessage], .paused),
     ]
 
