@@ -137,7 +137,7 @@ import VirtualTags
         try await withTags(TestTag.ndefCard(), app: .app(applications: [AID.ndef]), connects: false) { _, scene in
             let (session, card) = (scene.session, try scene.iso7816)
             #expect(await code { try await card.readNDEF() } == 104)
-            #expect(!card.isAvailable && session.connectedTag == nil)
+            #expect(card.isAvailable && session.connectedTag == nil)
             #expect(try await card.send("00a4000c02e103") == "9000")
             #expect(try session.connectedTag?.iso7816 === card && card.isAvailable)
             session.invalidate()

@@ -369,7 +369,7 @@ final class CardSessionCore: EmulatedCard {
             return state.withLock { $0.isSelected } ? nil : [0x6A, 0x82]
         }
         // A phone refuses a SELECT by name whose lengths are wrong with this status.
-        guard let body = APDUBody(parsing: apdu), !body.data.isEmpty else { return [0x6A, 0x81] }
+        guard let body = APDUBody(parsing: apdu) else { return [0x6A, 0x81] }
         return state.withLock { state in
             state.isSelected = configuration.mayEmulate(Array(apdu[body.data]))
             return state.isSelected ? nil : [0x6A, 0x82]
