@@ -112,8 +112,9 @@ import VirtualTags
     @Test func `Refusals delivered as data: the byte of a negative acknowledgement, and the tag stays`() async throws {
         try await withTags(TestTag.ntag213()) { field, scene in
             field.environment.deliversRefusals = true
-            #expect(try await scene.miFare.send("30f0") == "00")
-            #expect(try await scene.miFare.send("3003").count == 32)
+            let tag = try scene.miFare
+            #expect(try await tag.send("30f0") == "00")
+            #expect(try await tag.send("3003").count == 32)
         }
     }
 
@@ -130,9 +131,10 @@ import VirtualTags
 
     @Test func `FAST_READ: 268 bytes are answered, and from 272 on the tag is lost with error 100`() async throws {
         try await withTags(VirtualType2Tag(.ntag215, uid: [4, 1, 2, 3, 4, 5, 6])) { _, scene in
-            #expect(try await scene.miFare.send("3a0446").count == 2 * 268)
-            #expect(await code { try await scene.miFare.send("3a0447") } == 100)
-            #expect(try !scene.miFare.isAvailable)
+            let tag = try scene.miFare
+            #expect(try await tag.send("3a0446").count == 2 * 268)
+            #expect(await code { try await tag.send("3a0447") } == 100)
+            #expect(!tag.isAvailable)
         }
     }
 
