@@ -162,7 +162,7 @@ import VirtualTags
             #expect(await code { try await found[1].send(select) } == 104)
             #expect(found[0].isAvailable)
             field.tags.remove(try #require(cards.first { Data($0.identifier) == found[0].identifier }))
-            #expect(await code { try await found[0].send(select) } == 100)
+            #expect(await code { try await found[0].send(select) } == 102)
             #expect(try await found[1].send(select) == "9000")
             #expect(found[1].isAvailable)
         }

@@ -29,6 +29,12 @@ public final class ManualClock: RuntimeClock {
         schedule(after: limit, .limit, action)
     }
 
+    /// Calls the action when the pause is over; at once when the clock's field has ended.
+    public func schedule(pause: Duration, _ action: @escaping @Sendable () -> Void) {
+        if state.withLock({ $0.isClosed }) { return action() }
+        _ = schedule(after: pause, .pause, action)
+    }
+
     /// Calls the action when a delay of the code under test is over.
     func schedule(delayOfApp delay: Duration, _ action: @escaping @Sendable () -> Void) {
         _ = schedule(after: delay, .delay, action)

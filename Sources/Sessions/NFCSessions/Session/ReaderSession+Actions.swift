@@ -70,7 +70,7 @@ extension ReaderSession {
     /// Does something after a pause, as an event of the clock; at once when there is no pause.
     private nonisolated func after(_ pause: Duration, _ work: @escaping @Sendable () -> Void) {
         if pause == .zero { return work() }
-        _ = environment.clock.schedule(after: pause) { [environment] in
+        environment.clock.schedule(pause: pause) { [environment] in
             environment.lock?.lock()
             defer { environment.lock?.unlock() }
             work()

@@ -323,7 +323,7 @@ extension Type2Tag {
 
     /// Notes a 4-bit answer to an app's packet. A tag that refuses a packet is deselected and no longer authenticated.
     package func wasAnswered(_ nibble: UInt8) {
-        if nibble != Self.acknowledge { mayBeAuthenticated = false }
+        if nibble != Self.acknowledge { isActive = false }
     }
 
     private func configurationPage() async throws(TagError) -> Int {

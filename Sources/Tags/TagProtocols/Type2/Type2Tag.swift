@@ -59,7 +59,7 @@ public final class Type2Tag: ForumTag {
     package var mayBeAuthenticated = false
     /// Whether the tag is in the ACTIVE state, as far as known. Leaving that state ends the authentication with its
     /// password.
-    private var isActive = true {
+    var isActive = true {
         didSet { if !isActive { mayBeAuthenticated = false } }
     }
     /// The selected sector.

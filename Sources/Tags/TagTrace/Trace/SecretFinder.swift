@@ -148,11 +148,11 @@ package struct SecretFinder: Sendable, Hashable {
 
     /// Returns the secrets in a command's bytes in this block. The bytes before were in earlier blocks.
     private mutating func secrets(ofCommand bytes: [UInt8], from start: Int, after before: [UInt8]) -> [Range<Int>] {
-        guard !before.isEmpty else { return command(bytes[start...]) }
-        return command((before + bytes[start...])[...]).map { range in
-            let moved = start - before.count
-            return max(range.lowerBound + moved, start)..<max(range.upperBound + moved, start)
-        }
+        let moved = start - before.count
+        let continued = before.isEmpty ? [] : command((before + bytes[start...])[...])
+        // The block may also begin a command, because the card was woken in between.
+        guard !continued.isEmpty else { return command(bytes[start...]) }
+        return continued.map { max($0.lowerBound + moved, start)..<max($0.upperBound + moved, start) }
     }
 
     // MARK: Commands
