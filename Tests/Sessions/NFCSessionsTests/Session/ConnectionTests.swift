@@ -118,9 +118,8 @@ import VirtualTags
             let (session, found) = try await Scene(.field(field(tag))).connected()
             func work() async -> Result<[UInt8], CommandError> {
                 await session.run(on: found) { tag throws(TagError) in
-                    let ndef = try await tag.ndefForApp()
-                    if !protectsReading { try await ndef.writeNDEF(message) }
-                    return try await ndef.readNDEF()
+                    if !protectsReading { try await tag.writeNDEF(message) }
+                    return try await tag.readNDEF()
                 }
             }
             let refused = CommandError.tag(protectsReading ? .readProtected : .keyNeeded)
