@@ -157,13 +157,6 @@ import VirtualTags
             #expect(await code { try await tag.writeNDEF(TestTag.message()) } == 400)
             #expect(try await tag.readNDEF().link == "https://example.com/b")
         }
-        try await withTags(TestTag.protectedNTAG213(from: 4)) { _, scene in
-            let tag = try scene.miFare
-            #expect(await code { try await tag.writeNDEF(TestTag.message()) } == 400)
-            #expect(try await tag.send("1bffffffff") == "0000")
-            try await tag.writeNDEF(TestTag.message("https://example.com/b"))
-            #expect(try await tag.readNDEF().link == "https://example.com/b")
-        }
     }
 
     @Test func `ICODE, FeliCa and Type 4: after commands of the app, the message is read anew`() async throws {

@@ -115,6 +115,13 @@ extension TestField {
         virtual.arm(faults)
     }
 
+    /// Whether a raw MIFARE command that the tag refuses gets the four bits of its negative acknowledgement as a byte of
+    /// data. Reports of phones differ; by default, the command fails with error 100, and the tag is lost.
+    public var deliversRefusals: Bool {
+        get { environment.deliversRefusals }
+        set { environment.deliversRefusals = newValue }
+    }
+
     // MARK: The sheet
 
     /// Presses Cancel on the sheet.

@@ -74,15 +74,17 @@ public final class ManualClock: RuntimeClock {
         state.withLock { state in state.queue.next.map { ($0.deadline, $0.kind) } }
     }
 
-    /// Removes all events and ignores further ones, because the clock will not advance any more.
+    /// Ends all pauses, removes all other events and ignores further ones, because the clock will not advance any more.
     func close() {
         // The events and their objects are released outside the lock.
-        let events = state.withLock { state in
+        var events = state.withLock { state in
             state.isClosed = true
             defer { state.queue.removeAll() }
             return state.queue
         }
-        _ = events
+        while let event = events.popDue(at: .seconds(Int64.max)) {
+            if event.kind == .pause { event.action() }
+        }
     }
 
     /// Advances the clock by airtime.
