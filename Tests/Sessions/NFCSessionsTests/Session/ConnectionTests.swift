@@ -128,12 +128,12 @@ import VirtualTags
             #expect(await session.answer([0x1B, 1, 2, 3, 4], of: found) == .failure(.tag(.refused)))
             #expect(await work() == .failure(refused))
             // It is heard also after the tag fell asleep, because it refused a command.
-            for command in [[0xA2, 4, 1, 2, 3, 4], [0x30, 4]] as [[UInt8]] {
+            for command in [[0xA2, 4, 3, 0, 0xFE, 0], [0x30, 4]] as [[UInt8]] {
                 #expect(await session.answer([0x1B, 0xFF, 0xFF, 0xFF, 0xFF], of: found) == .success([0, 0]))
                 #expect(try await !session.answer(command, of: found).get().isEmpty)
                 #expect(await work() == .failure(refused))
             }
-            #expect(Array(tag.contents.memory[16..<20]) == [1, 2, 3, 4])
+            #expect(Array(tag.contents.memory[16..<20]) == [3, 0, 0xFE, 0])
         }
     }
 
