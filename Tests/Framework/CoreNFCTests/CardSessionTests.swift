@@ -128,9 +128,13 @@ import Testing
     }
 
     @Test func `Commands other than SELECT by name: go to the selected application as they are`() async throws {
-        // A SELECT by file, one without a name, one that is cut, and commands that are shorter than any.
-        let others = ["00a4000c02e103", "00a40400090102", "00a404", "00a4", "00", ""].map(bytes)
+        // A SELECT by file, one that is cut, and commands that are shorter than any.
+        let others = ["00a4000c02e103", "00a404", "00a4", "00", ""].map(bytes)
         _ = try await Self.echoing { reader, _ in
+            // A SELECT by name with a wrong length, and one with two bytes too many.
+            for command in ["00a40400090102", "00a4040007d27600008501010000"] {
+                #expect(try await reader.transmit(bytes(command)) == [0x6A, 0x81])
+            }
             try await Self.send(others.map { ($0, false) } + [(Self.select, true)] + others.map { ($0, true) }, reader)
         }
     }

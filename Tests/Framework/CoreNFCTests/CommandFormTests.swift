@@ -166,7 +166,7 @@ import Testing
         let miFare: [Row<any NFCMiFareTag>] = [
             ("0102", "0102", { $0.sendMiFareCommand(commandPacket: Self.m, resultHandler: $1.keep) })
         ]
-        try await Self.check(miFare, ScriptedTag.ultralight, failing: ("none", 102)) { try $0.miFare }
+        try await Self.check(miFare, ScriptedTag.ultralight, failing: ("none", 100)) { try $0.miFare }
     }
 
     @Test func `Card results: the payload and the status word, in each form`() async throws {

@@ -140,7 +140,7 @@ import Testing
             #expect(refused.errorCode == 102)
             #expect((refused as NSError).userInfo[NFCISO15693TagResponseErrorKey] as? Int == 0x10)
             #expect(try await error("lost")?.errorCode == 100)
-            #expect(try await error("none")?.errorCode == 102)
+            #expect(try await error("none")?.errorCode == 100)
             var wrong = ["", "01"]
             if row.answer == "00", row.result.isEmpty, !row.sent.contains("a1") { wrong.append("0001") }
             for answer in wrong {
@@ -296,6 +296,14 @@ import Testing
         let (channel, tag) = try await ScriptedTag.feliCa("05|00")
         #expect(try await tag.sendFeliCaCommand(commandPacket: Data([4, 1])).hexText() == "0b05012e4ce19c5b123400")
         #expect(channel.sent == ["0401"])
+    }
+
+    @Test func `FeliCa raw command with another IDm than currentIDm: error 2, and nothing is sent`() async throws {
+        let (channel, tag) = try await ScriptedTag.feliCa("05|00")
+        #expect(await code { try await tag.sendFeliCaCommand(commandPacket: Data(bytes("040909090909090909"))) } == 2)
+        #expect(channel.sent.isEmpty)
+        _ = try await tag.sendFeliCaCommand(commandPacket: [4] + tag.currentIDm)
+        #expect(channel.sent == ["04|"])
     }
 
     // MARK: FeliCa polling

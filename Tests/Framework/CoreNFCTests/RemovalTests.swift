@@ -83,30 +83,71 @@ import VirtualTags
         }
     }
 
-    @Test func `Removal between two commands: error 100; command that a tag did not hear: 102`() async throws {
+    @Test(arguments: ["removed", "mute", "refuses"])
+    func `Tag that leaves, does not answer or refuses a raw command: error 100, until polling restarts`(how: String)
+        async throws
+    {
         let ntag = TestTag.ntag213()
         try await withTags(ntag) { field, scene in
             let tag = try scene.miFare
-            field.tags.arm(.effect(.mute, atExchange: 0))
-            #expect(await code { try await tag.send("3003") } == 102)
-            #expect(tag.isAvailable)
             #expect(try await tag.send("3003").count == 32)
-            field.tags.remove(ntag)
-            field.tags.bring(ntag)
-            #expect(!tag.isAvailable && scene.session.connectedTag == nil)
-            for _ in 0..<2 { #expect(await code { try await tag.send("3003") } == 100) }
-            #expect(scene.session.isReady)
+            switch how {
+            case "removed":
+                field.tags.remove(ntag)
+                field.tags.bring(ntag)
+                #expect(!tag.isAvailable)
+            case "mute": field.tags.arm(.effect(.mute, atExchange: 0))
+            default: break
+            }
+            #expect(await code { try await tag.send(how == "refuses" ? "30f0" : "3003") } == 100)
+            #expect(await code { try await tag.send("3003") } == 100)
+            #expect(!tag.isAvailable && scene.session.connectedTag != nil && scene.session.isReady)
             scene.session.restartPolling()
             let again = try #require(await scene.delegate.nextTags()?.first)
             try await scene.session.connect(to: again)
             #expect(try await again.miFare.send("3003").count == 32)
         }
+    }
+
+    @Test func `Refusals delivered as data: the byte of a negative acknowledgement, and the tag stays`() async throws {
+        try await withTags(TestTag.ntag213()) { field, scene in
+            field.environment.deliversRefusals = true
+            let tag = try scene.miFare
+            #expect(try await tag.send("30f0") == "00")
+            #expect(try await tag.send("3003").count == 32)
+        }
+    }
+
+    @Test func `ISO 7816 card that has left: error 102 on commands, 100 on connect`() async throws {
         let card = TestTag.ndefCard()
         try await withTags(card, app: .app(applications: [AID.ndef])) { field, scene in
             field.tags.remove(card)
             field.tags.bring(card)
-            for _ in 0..<2 { #expect(await code { try await scene.iso7816.send("00a4000c02e103") } == 100) }
-            #expect(!scene.tag.isAvailable && scene.session.connectedTag == nil && scene.session.isReady)
+            for _ in 0..<2 { #expect(await code { try await scene.iso7816.send("00a4000c02e103") } == 102) }
+            #expect(await code { try await scene.session.connect(to: scene.tag) } == 100)
+            #expect(!scene.tag.isAvailable && scene.session.connectedTag != nil && scene.session.isReady)
+        }
+    }
+
+    @Test func `FAST_READ: 268 bytes are answered, and from 272 on the tag is lost with error 100`() async throws {
+        try await withTags(VirtualType2Tag(.ntag215, uid: [4, 1, 2, 3, 4, 5, 6])) { _, scene in
+            let tag = try scene.miFare
+            #expect(try await tag.send("3a0446").count == 2 * 268)
+            #expect(await code { try await tag.send("3a0447") } == 100)
+            #expect(!tag.isAvailable)
+        }
+    }
+
+    @Test func `NDEF call after PWD_AUTH: activates anew, so that a protected tag can't be written: error 401`()
+        async throws
+    {
+        try await withTags(TestTag.protectedNTAG213(from: 4)) { _, scene in
+            let tag = try scene.miFare
+            #expect(try await tag.send("1bffffffff") == "0000")
+            #expect(try await tag.send("a20501020304") == "0a")
+            #expect(try await tag.send("1bffffffff") == "0000")
+            #expect(try await tag.queryNDEFStatus().0 == .readWrite)
+            #expect(await code { try await tag.writeNDEF(TestTag.message()) } == 401)
         }
     }
 

@@ -53,7 +53,7 @@ import Testing
     /// Retries, a script, and the result of a custom command: its answer, or the code of its error.
     @Test(
         arguments: [
-            (0, "none", "102"), (3, "none none none 0007", "07"), (3, "none none none none 0007", "101"),
+            (0, "none", "100"), (3, "none none none 0007", "07"), (3, "none none none none 0007", "101"),
             (5, "lost", "100"), (5, "010f", "102"), (5, "none none lost", "100"), (5, "none none 010f", "102"),
             (1, "0007", "07"),
         ]

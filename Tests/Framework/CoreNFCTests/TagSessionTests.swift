@@ -137,7 +137,7 @@ import VirtualTags
         try await withTags(TestTag.ndefCard(), app: .app(applications: [AID.ndef]), connects: false) { _, scene in
             let (session, card) = (scene.session, try scene.iso7816)
             #expect(await code { try await card.readNDEF() } == 104)
-            #expect(!card.isAvailable && session.connectedTag == nil)
+            #expect(card.isAvailable && session.connectedTag == nil)
             #expect(try await card.send("00a4000c02e103") == "9000")
             #expect(try session.connectedTag?.iso7816 === card && card.isAvailable)
             session.invalidate()
@@ -162,7 +162,7 @@ import VirtualTags
             #expect(await code { try await found[1].send(select) } == 104)
             #expect(found[0].isAvailable)
             field.tags.remove(try #require(cards.first { Data($0.identifier) == found[0].identifier }))
-            #expect(await code { try await found[0].send(select) } == 100)
+            #expect(await code { try await found[0].send(select) } == 102)
             #expect(try await found[1].send(select) == "9000")
             #expect(found[1].isAvailable)
         }

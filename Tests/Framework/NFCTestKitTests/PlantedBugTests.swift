@@ -25,6 +25,11 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
     // MARK: Flows
 
     static let pages: Flow = { try await PageWriter(CorrectClient.message, bug: $1).scan($0) }
+    /// A phone that delivers a negative acknowledgement as data.
+    static let pagesWithRefusals: Flow = { field, bug in
+        field.deliversRefusals = true
+        return try await pages(field, bug)
+    }
     static let sensor: Flow = { try await SensorReader(bug: $1).scan($0) }
     static let applet: Flow = { try await AppletReader(bug: $1).scan($0) }
     static let link: Flow = { field, bug in
@@ -73,16 +78,26 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         PlantedBug(bug: bug, exploration: exploration, found: found.name, flow: pages)
     }
 
+    private static func sensor(_ bug: Bug, _ found: Invariant) -> PlantedBug {
+        PlantedBug(bug: bug, exploration: .badAnswers, found: found.name, tag: sensorTag, flow: sensor)
+    }
+
     private static let short = Duration.milliseconds(40)
     private static let (works, ends) = ("the flow works", "the flow ends")
 
     static let all: [PlantedBug] = [
-        pages(.neverInvalidates, .badAnswers, .sessionEnds), pages(.silentEnd, .badAnswers, .errorShown),
+        sensor(.neverInvalidates, .sessionEnds), sensor(.silentEnd, .errorShown), sensor(.zerosForChunk, .sameResult),
+        PlantedBug(bug: .neverCompletes, exploration: .badAnswers, found: ends, tag: sensorTag, grace: short, flow: sensor),
         pages(.completesTwice, .losses, .completesOnce), pages(.noRestartAfterLoss, .slips, .sessionEnds),
         pages(.noRestartAfterSeveral, .secondTags, .sessionEnds), pages(.lengthFirst, .losses, .noMessageLost),
-        pages(.ignoresNAK, .badAnswers, .noMessageLost), pages(.takesFirst, .secondTags, .noMessageLost),
+        PlantedBug(
+            bug: .ignoresNAK,
+            exploration: .badAnswers,
+            found: Invariant.noMessageLost.name,
+            flow: pagesWithRefusals
+        ),
+        pages(.takesFirst, .secondTags, .noMessageLost),
         pages(.retainsItself, .losses, .nothingLeaks),
-        PlantedBug(bug: .neverCompletes, exploration: .badAnswers, found: ends, grace: short, flow: pages),
         PlantedBug(bug: .blocksQueue, exploration: .losses, found: ends, grace: short, flow: link),
         PlantedBug(bug: .keepsStateOnCancel, exploration: .cancels, found: ends, grace: short, flow: twice),
         PlantedBug(bug: .ignoresStatus, exploration: .losses, found: works, tag: lockedTag, flow: locked),
@@ -94,13 +109,6 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
             tag: AppletReader.card,
             app: AppletReader.app,
             flow: applet
-        ),
-        PlantedBug(
-            bug: .zerosForChunk,
-            exploration: .badAnswers,
-            found: Invariant.sameResult.name,
-            tag: sensorTag,
-            flow: sensor
         ),
         PlantedBug(bug: .forcesPayload, exploration: .losses, flow: link),
         PlantedBug(bug: .resumesTwice, exploration: .badAnswers, flow: link),

@@ -213,7 +213,7 @@ struct Type2LockTests {
         #expect(try await ProductBench(tag).reader.readNDEF() == new, "\(about)")
     }
 
-    @Test func `Type 2 write: a lock bit or a password under the message throws readOnly before anything is written`()
+    @Test func `Type 2 write: a lock bit or a password under the message throws before anything is written`()
         async throws
     {
         // Pages 4 to 16, and 16 and 17 by the first dynamic bit.
@@ -226,10 +226,10 @@ struct Type2LockTests {
             // Messages of 20 bytes end in page 9. Everybody can read.
             for first in [5, 6, 9, 10, 15] as [UInt8] {
                 let changes: [(Int, UInt8)] = [(address, first)] + (isUltralightC ? [(43 * 4, 1)] : [])
-                try await Self.expectWrite(product, changes, size: 20, first <= 9 ? .readOnly : nil)
+                try await Self.expectWrite(product, changes, size: 20, first <= 9 ? .keyNeeded : nil)
             }
         }
-        try await Self.expectWrite(.ntag215, [(131 * 4 + 3, 100)], size: 400, .readOnly)
+        try await Self.expectWrite(.ntag215, [(131 * 4 + 3, 100)], size: 400, .keyNeeded)
         try await Self.expectWrite(.ntag215, [(131 * 4 + 3, 100)], size: 300, nil)
     }
 

@@ -139,13 +139,13 @@ struct Type2PasswordTests {
                 return
             }
         }
-        #expect(refused == .readOnly)
+        #expect(refused == .keyNeeded)
     }
 
     @Test(
         arguments: [
-            ("1a", .updateFailed), ("1b01020304", .updateFailed), ("af", .updateFailed), ("301b", .readOnly),
-            ("19", .readOnly), ("1c", .readOnly), ("", .readOnly),
+            ("1a", .updateFailed), ("1b01020304", .updateFailed), ("af", .updateFailed), ("301b", .keyNeeded),
+            ("19", .keyNeeded), ("1c", .keyNeeded), ("", .keyNeeded),
         ] as [(String, TagError.Code)]
     ) func `Type 2 write after the app sent an authentication command: tried, and the tag decides`(
         packet: String,
@@ -154,8 +154,8 @@ struct Type2PasswordTests {
 
     @Test func `Type 2 authentication by an app: ends with a NAK or an activation, not with an ACK`() async throws {
         let rows: [(String, TagError.Code, @Sendable (Type2Tag) -> Void)] = [
-            ("ACK", .updateFailed, { $0.wasAnswered(0x0A) }), ("NAK 0", .readOnly, { $0.wasAnswered(0x00) }),
-            ("NAK 4", .readOnly, { $0.wasAnswered(0x04) }), ("activation", .readOnly, { $0.wasActivated() }),
+            ("ACK", .updateFailed, { $0.wasAnswered(0x0A) }), ("NAK 0", .keyNeeded, { $0.wasAnswered(0x00) }),
+            ("NAK 4", .keyNeeded, { $0.wasAnswered(0x04) }), ("activation", .keyNeeded, { $0.wasActivated() }),
             ("forgotten memory", .updateFailed, { $0.forgetMemory() }),
         ]
         for (name, code, end) in rows {
@@ -188,7 +188,7 @@ struct Type2PasswordTests {
         #expect(ndefStatus.message == nil && ndefStatus.error?.code == .readProtected)
         let new = message(100, seed: 0xFF)
         let code = await errorCode { try await ProductBench(tag).reader.writeNDEF(new) }
-        #expect(code == .readProtected || code == .readOnly)
+        #expect(code == .readProtected || code == .keyNeeded)
         #expect(tag.contents.memory == contents.memory)
     }
 

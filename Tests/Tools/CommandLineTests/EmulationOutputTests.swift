@@ -211,10 +211,10 @@ struct EmulationOutputTests {
             }
             return words.concealing(exchange).request
         }
-        let (ask, version): ([UInt8], [UInt8]) = ([0x60], [0, 4, 4, 2, 1, 0, 0x0F, 3])
+        let (ask, version): ([UInt8], [UInt8]) = ([0x60], [0, 4, 4, 2, 1, 0, 0x13, 3])
         let write: [UInt8] = [0xA2, 0x2B, 1, 2, 3, 4]
         #expect(shown(.air, ask, version) == ask)
-        #expect(shown(.pn532, [0x42] + write, nil) == [0x42] + write)
-        #expect(shown(.air, write, nil) == [0xA2, 0x2B, 0, 0, 0, 0])
+        #expect(shown(.pn532, [0x42] + write, nil) == [0x42, 0xA2, 0x2B, 0, 0, 0, 0])
+        #expect(shown(.air, write, nil) == write)
     }
 }

@@ -365,18 +365,15 @@ final class CardSessionCore: EmulatedCard {
 
     /// Returns the status word for a command that is not passed to the app; nil for a command that is passed on.
     private func refusal(of apdu: [UInt8]) -> [UInt8]? {
-        let selected = Self.selectedName(in: apdu)
+        guard apdu.count >= 4, apdu[1] == 0xA4, apdu[2] == 0x04 else {
+            return state.withLock { $0.isSelected } ? nil : [0x6A, 0x82]
+        }
+        // A phone refuses a SELECT by name whose lengths are wrong with this status.
+        guard let body = APDUBody(parsing: apdu) else { return [0x6A, 0x81] }
         return state.withLock { state in
-            guard let selected else { return state.isSelected ? nil : [0x6A, 0x82] }
-            state.isSelected = configuration.mayEmulate(selected)
+            state.isSelected = configuration.mayEmulate(Array(apdu[body.data]))
             return state.isSelected ? nil : [0x6A, 0x82]
         }
-    }
-
-    /// Returns the name of the application that a command selects; nil for any other command.
-    private static func selectedName(in apdu: [UInt8]) -> [UInt8]? {
-        guard apdu.count >= 4, apdu[1] == 0xA4, apdu[2] == 0x04, let body = APDUBody(parsing: apdu) else { return nil }
-        return Array(apdu[body.data])
     }
 
     private func answer(_ number: Int, with response: Data) throws(CardSession.Error) {

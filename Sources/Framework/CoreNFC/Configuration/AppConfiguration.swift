@@ -278,15 +278,15 @@ extension AppConfiguration {
 
     /// Returns an error for an APDU that selects an application that the app does not list; nil if allowed.
     package func violation(of apdu: NFCISO7816APDU) -> NFCReaderError? {
-        guard let infoPlist, apdu.instructionCode == 0xA4, apdu.p1Parameter == 0x04, let aid = apdu.data else {
-            return nil
-        }
-        let name = aid.hexText().uppercased()
+        guard let infoPlist, apdu.instructionCode == 0xA4, apdu.p1Parameter == 0x04 else { return nil }
+        let name = (apdu.data ?? Data()).hexText().uppercased()
         guard !selectIdentifiers.contains(name) else { return nil }
         return Violation(
             key: .selectIdentifiers,
             file: infoPlist.path,
-            fix: "Add the application \(name) to its values."
+            fix: name.isEmpty
+                ? "A SELECT by name needs the name of an application in this list."
+                : "Add the application \(name) to its values."
         ).readerError
     }
 

@@ -246,6 +246,14 @@ extension NFCReaderError {
                 .readerTransceiveErrorTagConnectionLost,
                 reason: "The tag is no longer available. Restart polling to find it again."
             )
+        case .connectionExpired(let limit):
+            self.init(
+                .readerTransceiveErrorTagConnectionLost,
+                reason: """
+                    The tag was connected for \(limit.components.seconds) s, which is the limit. Restart polling to \
+                    find it again.
+                    """
+            )
         case .tag(let error): self.init(error)
         }
     }

@@ -60,7 +60,7 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
             if let violation = context.configuration.violation(ofPolling: systemCode) { throw violation }
             return packet
         }
-        exchange(try packet.get(), or: (Data(), Data())) { [self] bytes in
+        exchange(try packet.get(), retrying: RetryPolicy(losesTag: false), or: (Data(), Data())) { [self] bytes in
             let answer = try FeliCaAnswer(parsing: bytes, to: .polling, from: nil)
             let value = try answer.polling()
             system.withLock { $0 = System(code: [UInt8](systemCode), idm: answer.idm) }
@@ -179,8 +179,9 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
         commandPacket: Data,
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     ) {
+        let idm = system.withLock { $0.idm }
         exchange(
-            try FeliCaPacket.raw(commandPacket),
+            try FeliCaPacket.raw(commandPacket, for: idm),
             or: Data(),
             decode: { Data([UInt8(truncatingIfNeeded: $0.count + 1)] + $0) },
             completion: completionHandler

@@ -35,8 +35,10 @@ enum FeliCaPacket {
         return [Command.polling.rawValue] + systemCode + [UInt8(request.rawValue), UInt8(slots.rawValue)]
     }
 
-    /// Checks the length of a packet that the caller has built.
-    static func raw(_ packet: some Collection<UInt8>) throws -> [UInt8] {
+    /// Checks a packet that the caller has built. Every command except Polling carries the card's IDm.
+    ///
+    /// - Parameter idm: the only card that the packet may address; nil for any.
+    static func raw(_ packet: some Collection<UInt8>, for idm: [UInt8]? = nil) throws -> [UInt8] {
         guard !packet.isEmpty else { throw wrongLength("The packet is empty.") }
         guard packet.count <= maximumLength else {
             throw NFCReaderError(
@@ -44,7 +46,14 @@ enum FeliCaPacket {
                 reason: "A packet has at most \(maximumLength) bytes besides its length."
             )
         }
-        return Array(packet)
+        let bytes = Array(packet)
+        if let idm, bytes[0] != Command.polling.rawValue, bytes.count >= 9, Array(bytes[1..<9]) != idm {
+            throw NFCReaderError(
+                .readerErrorSecurityViolation,
+                reason: "The packet has the IDm of another system or card than currentIDm."
+            )
+        }
+        return bytes
     }
 
     /// Encodes a list of nodes: the count, from 1 to `limit`, and two bytes for each node.

@@ -100,6 +100,17 @@ final class DetectedISO7816Tag: TagObject, NFCISO7816Tag, @unchecked Sendable {
         // Phones accept APDUs without a connection. A published SDK for hardware keys relies on this.
         transmit(apdu, connecting: .ifNeeded, completion: completionHandler)
     }
+
+    /// Since iOS 16 a phone reports that the card did not answer, whether it has left or not.
+    override func failure(of error: CommandError) -> NFCReaderError {
+        switch error {
+        case .tag(let cause) where [.tagLost, .badAnswer, .refused].contains(cause.code):
+            NFCReaderError(.readerTransceiveErrorTagResponseError, reason: cause.reason)
+        case .tagUnavailable:
+            NFCReaderError(.readerTransceiveErrorTagResponseError, reason: "The card has left. Restart polling.")
+        default: NFCReaderError(error)
+        }
+    }
 }
 
 extension TagObject {

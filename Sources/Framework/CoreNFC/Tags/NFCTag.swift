@@ -20,7 +20,7 @@ public enum NFCTag {
     /// A MIFARE card: Ultralight, NTAG, Plus or DESFire.
     case miFare(any NFCMiFareTag)
 
-    /// Whether the tag is connected and has not left the field; false for a tag that is not connected.
+    /// Whether the tag can be used and has not left the field, also before it is connected.
     ///
     /// If the reader reports departures, as the virtual reader and PC/SC readers do, the property becomes false at
     /// once. With any other reader, reading the property also starts a check of the tag, and a later read returns the
@@ -98,7 +98,7 @@ public protocol __NFCTag: NSObjectProtocol, NSSecureCoding, NSCopying {
     /// The session that found the tag; nil when the session no longer exists.
     var session: (any NFCReaderSessionProtocol)? { get }
 
-    /// Whether the tag is connected and has not left the field; see ``NFCTag/isAvailable``.
+    /// Whether the tag can be used and has not left the field; see ``NFCTag/isAvailable``.
     var isAvailable: Bool { get }
 
     /// The tag itself when it is an ISO/IEC 15693 tag.
@@ -168,7 +168,7 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
     /// The name that phones print for this kind.
     var kind: String { "NFCNDEFTag" }
 
-    var isAvailable: Bool { handle.isConnected }
+    var isAvailable: Bool { handle.isNear }
 
     /// The historical bytes of the ATS of a Type A card; nil when it has none.
     var historicalBytes: Data? {
@@ -197,7 +197,7 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
     func queryNDEFStatus(completionHandler: @escaping @Sendable (NFCNDEFStatus, Int, (any Error)?) -> Void) {
         handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) -> NDEFDetection? in
             do throws(TagError) {
-                return try await tag.ndef.detectNDEF()
+                return try await tag.ndefForApp().detectNDEF()
             } catch {
                 guard error.meansNotNDEF || error.code == .unsupported else { throw error }
                 return nil
@@ -214,7 +214,7 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
 
     func readNDEF(completionHandler: @escaping @Sendable (NFCNDEFMessage?, (any Error)?) -> Void) {
         handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) in
-            try await tag.ndef.readNDEF()
+            try await tag.ndefForApp().readNDEF()
         } completion: { result in
             do {
                 let bytes = try result.mapError { NFCReaderError($0) }.get()
@@ -248,14 +248,17 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Void
     ) {
         handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) in
-            let forumTag = try tag.ndef
+            let forumTag = try await tag.ndefForApp()
             do throws(TagError) {
                 try await procedure(forumTag)
             } catch {
                 throw error.meansNotNDEF ? TagError(.readOnly, error.reason, link: error.link) : error
             }
-        } completion: {
-            completionHandler($0.readerError)
+        } completion: { result in
+            if case .failure(.tag(let error)) = result, error.code == .tagLost {
+                return completionHandler(NFCReaderError.lostDuringWrite)
+            }
+            completionHandler(result.readerError)
         }
     }
 
@@ -282,7 +285,8 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
         completion: @escaping @Sendable (Value, (any Error)?) -> Void
     ) {
         do {
-            let packet = TagPacket(try packet(), answer: answer)
+            let delivers = handle.session.environment.deliversRefusals
+            let packet = TagPacket(try packet(), answer: answer, deliversRefusals: delivers)
             attempt(packet, connecting, policy, retriesLeft: policy.retries) { answer in
                 do {
                     completion(try decode(answer.get()), nil)
@@ -293,6 +297,16 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
         } catch {
             fail { completion(other(), error) }
         }
+    }
+
+    /// Creates the error for a packet. A phone loses a tag that refuses a command or does not answer it, until polling
+    /// finds it again.
+    func failure(of error: CommandError) -> NFCReaderError {
+        guard case .tag(let cause) = error, cause.code == .refused || cause.code == .badAnswer else {
+            return NFCReaderError(error)
+        }
+        handle.becomeUnavailable()
+        return NFCReaderError(.readerTransceiveErrorTagConnectionLost, reason: cause.reason)
     }
 
     /// Sends a packet, and sends it again when the tag does not answer or its answer can't be read.
@@ -306,10 +320,9 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
         handle.session.perform(on: handle, connecting: connecting, queue: context.queue) { tag throws(TagError) in
             try await tag.send(packet)
         } completion: { [self] result in
-            let result = result.mapError { NFCReaderError($0) }
-            guard case .failure(let error) = result, error.code == .readerTransceiveErrorTagResponseError,
-                policy.retries > 0
-            else { return completion(result) }
+            guard policy.retries > 0, case .failure(.tag(let error)) = result, error.code == .badAnswer else {
+                return completion(result.mapError { policy.losesTag ? failure(of: $0) : NFCReaderError($0) })
+            }
             guard retriesLeft > 0 else {
                 let error = NFCReaderError(.readerTransceiveErrorRetryExceeded, reason: "The tag never answered.")
                 return completion(.failure(error))
@@ -335,6 +348,19 @@ extension TagPacket.Answer {
 }
 
 extension NFCReaderError {
+    /// The tag left while it was written. A phone reports this as a failed update, with the cause as its underlying error.
+    static var lostDuringWrite: NFCReaderError {
+        let cause = NSError(domain: "nfcd", code: 21, userInfo: [NSLocalizedDescriptionKey: "Connection Closed"])
+        return NFCReaderError(
+            .ndefReaderSessionErrorTagUpdateFailure,
+            userInfo: [
+                NSLocalizedDescriptionKey: "Stack Error",
+                NSLocalizedFailureReasonErrorKey: "The tag left while it was written. Read it again before it is used.",
+                NSUnderlyingErrorKey: cause,
+            ]
+        )
+    }
+
     /// Creates the error for an answer whose length does not match the command.
     static func unexpectedLength(_ reason: String) -> NFCReaderError {
         NFCReaderError(

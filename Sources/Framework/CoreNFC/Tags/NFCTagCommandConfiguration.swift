@@ -47,6 +47,8 @@ public class NFCTagCommandConfiguration: NSObject, NSCopying {
 struct RetryPolicy: Sendable {
     var retries = 0
     var interval = Duration.zero
+    /// Whether a tag that did not answer is lost.
+    var losesTag = true
 }
 
 /// A custom command of a manufacturer, and the number of retries.

@@ -169,7 +169,7 @@ final class ConformanceStage: Sendable {
     /// Sends a packet of the app to the connected tag.
     func send(_ bytes: [UInt8], to tag: ConnectableTag) async throws -> [UInt8] {
         guard let session = state.withLock({ $0.session }) else { return [] }
-        let packet = TagPacket(bytes, answer: .within(.milliseconds(20)))
+        let packet = TagPacket(bytes, answer: .within(.milliseconds(20)), deliversRefusals: true)
         do {
             return try await withCompletion { done in
                 session.perform(on: tag, { tag throws(TagError) in try await tag.send(packet) }, completion: done)

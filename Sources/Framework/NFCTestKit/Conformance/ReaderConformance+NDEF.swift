@@ -127,21 +127,21 @@ extension ReaderConformance {
         let virtual = try tag.make()
         stage.setup.field.bring(virtual)
         let found = try await stage.scanOne()
-        try stage.expect(!found.isConnected, "A tag is connected before the session has connected to it.")
+        try stage.expect(found.isNear, "A tag that was just found is not available.")
         try await stage.connect(to: found)
         _ = try await stage.detect(on: found)
         for _ in 0..<3 {
             try await stage.connect(to: found)
-            try stage.expect(found.isConnected, "A tag in the field is not connected any more.")
+            try stage.expect(found.isNear, "A tag in the field is no longer available.")
         }
         stage.setup.field.remove(virtual)
         try await stage.connectUntilLost(found)
-        try stage.expect(!found.isConnected, "A tag that has left is still connected.")
+        try stage.expect(!found.isNear, "A tag that has left is still available.")
         stage.setup.field.bring(virtual)
         stage.restartPolling()
         let again = try stage.one(of: try await stage.nextTags())
         try await stage.connect(to: again)
-        try stage.expect(again.isConnected && !found.isConnected, "A tag that came back is not reported as a new tag.")
+        try stage.expect(again.isNear && !found.isNear, "A tag that came back is not reported as a new tag.")
     }
 
     @Sendable private static func arriveLate(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {

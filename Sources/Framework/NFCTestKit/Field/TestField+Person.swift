@@ -9,11 +9,18 @@ extension TestField {
 
     /// Waits until the code under test can continue only if time passes or the user acts. Not needed on a real reader,
     /// where it returns at once.
-    public func settle() async {
-        guard drivenClock != nil else { return }
+    ///
+    /// The phone's own pauses pass meanwhile, up to half a second: the sheet appears in 300 ms, the reader looks for
+    /// tags 250 ms after polling was restarted, and a session's end is reported after 50 ms.
+    public func settle() async { await settle(passing: .milliseconds(500)) }
+
+    /// Waits like ``settle()``, and lets the phone's own pauses pass that end within a time from now.
+    private func settle(passing pauses: Duration) async {
+        guard let clock = drivenClock else { return }
+        let end = clock.now + pauses
         await withCheckedContinuation { continuation in
             let waits = state.withLock { state in
-                if state.isOpen { state.waiting.append(continuation) }
+                if state.isOpen { state.waiting.append(SettleCall(continuation: continuation, end: end)) }
                 return state.isOpen
             }
             if !waits { continuation.resume() }
@@ -33,7 +40,7 @@ extension TestField {
             let wait = VirtualUserWait(continuation)
             _ = clock.schedule(after: duration) { wait.end() }
         }
-        await settle()
+        await settle(passing: .zero)
     }
 
     // MARK: Tags
@@ -106,6 +113,13 @@ extension TestField {
             )
         }
         virtual.arm(faults)
+    }
+
+    /// Whether a raw MIFARE command that the tag refuses gets the four bits of its negative acknowledgement as a byte of
+    /// data. Reports of phones differ; by default, the command fails with error 100, and the tag is lost.
+    public var deliversRefusals: Bool {
+        get { environment.deliversRefusals }
+        set { environment.deliversRefusals = newValue }
     }
 
     // MARK: The sheet

@@ -3,6 +3,13 @@ import Glibc
 import NFCSessions
 import TagTrace
 
+/// A waiting call of ``TestField/settle()``.
+struct SettleCall {
+    let continuation: CheckedContinuation<Void, Never>
+    /// The time until which the call lets the phone's own pauses pass.
+    let end: Duration
+}
+
 extension TestField {
     /// Called when the test can continue only if time passes. Resumes the next call of ``settle()``; if no such call is
     /// waiting, advances the clock to the next event.
@@ -11,14 +18,17 @@ extension TestField {
     func advance(after work: TestTracker.Work, _ idle: IdleState) -> Bool {
         guard let clock = drivenClock else { return false }
         guard idle.isOfAll || isNextDelayOver(idle) else { return false }
-        let (next, target) = state.withLock { state in
-            (state.waiting.isEmpty || !idle.isOfAll ? nil : state.waiting.removeFirst(), state.target)
+        let event = clock.nextEvent
+        let (next, target) = state.withLock { state -> (SettleCall?, Duration) in
+            guard idle.isOfAll, let first = state.waiting.first else { return (nil, state.target) }
+            if let event, event.kind == .pause, event.deadline <= first.end { return (nil, state.target) }
+            return (state.waiting.removeFirst(), state.target)
         }
         if let next {
-            next.resume()
+            next.continuation.resume()
             return true
         }
-        guard let event = clock.nextEvent, event.deadline <= limit else {
+        guard let event, event.deadline <= limit else {
             // No event is left within the field's limit, so the flow has to end. To be sure, the test must have been
             // idle for long, even if all work is tracked.
             guard idle.quiet >= grace.beforeEnd(after: work) else { return false }
@@ -41,7 +51,7 @@ extension TestField {
         _ idle: IdleState
     ) -> Bool {
         switch event.kind {
-        case .other: true
+        case .other, .pause: true
         case .limit: mayPassLimits(after: work, idle.quiet)
         case .delay:
             // The delay may be a time limit for work that takes real time, so it has to last as long in real time.

@@ -23,7 +23,8 @@ public final class TestField: Sendable {
         var tags: [NearbyTag] = []
         var completions: [String: Int] = [:]
         var pending: [(name: String, fail: @Sendable (any Error) -> Void)] = []
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        /// The calls of ``settle()`` that wait.
+        var waiting: [SettleCall] = []
         var stop: (@Sendable (FieldError) -> Void)?
         var hasStarted = false
         var isOpen = true
@@ -130,6 +131,7 @@ public final class TestField: Sendable {
             clock: clock ?? SystemClock.shared,
             sheet: sheet,
             arbiter: SessionArbiter(policy: settings.busyPolicy),
+            limits: .phone,
             cardPort: virtual == nil ? nil : cardReader,
             app: settings.app,
             isOfTest: true,

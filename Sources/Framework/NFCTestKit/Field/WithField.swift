@@ -230,7 +230,7 @@ extension TestField {
             return (state.waiting, state.pending)
         }
         OpenFields.remove(environment)
-        for continuation in waiting { continuation.resume() }
+        for wait in waiting { wait.continuation.resume() }
         for completion in pending { completion.fail(FieldError.fieldIsGone) }
         virtual?.removeAll()
         if !environment.arbiter.isIdle { drivenClock?.advance(by: environment.limits.session) }

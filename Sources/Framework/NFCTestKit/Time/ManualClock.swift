@@ -29,6 +29,12 @@ public final class ManualClock: RuntimeClock {
         schedule(after: limit, .limit, action)
     }
 
+    /// Calls the action when the pause is over; at once when the clock's field has ended.
+    public func schedule(pause: Duration, _ action: @escaping @Sendable () -> Void) {
+        if state.withLock({ $0.isClosed }) { return action() }
+        _ = schedule(after: pause, .pause, action)
+    }
+
     /// Calls the action when a delay of the code under test is over.
     func schedule(delayOfApp delay: Duration, _ action: @escaping @Sendable () -> Void) {
         _ = schedule(after: delay, .delay, action)
@@ -68,15 +74,17 @@ public final class ManualClock: RuntimeClock {
         state.withLock { state in state.queue.next.map { ($0.deadline, $0.kind) } }
     }
 
-    /// Removes all events and ignores further ones, because the clock will not advance any more.
+    /// Ends all pauses, removes all other events and ignores further ones, because the clock will not advance any more.
     func close() {
         // The events and their objects are released outside the lock.
-        let events = state.withLock { state in
+        var events = state.withLock { state in
             state.isClosed = true
             defer { state.queue.removeAll() }
             return state.queue
         }
-        _ = events
+        while let event = events.popDue(at: .seconds(Int64.max)) {
+            if event.kind == .pause { event.action() }
+        }
     }
 
     /// Advances the clock by airtime.

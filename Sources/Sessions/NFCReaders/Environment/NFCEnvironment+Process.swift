@@ -42,6 +42,7 @@ extension NFCEnvironment {
         self.init(
             reader: resolved.reader,
             sheet: (SheetChoice.isNamed ? nil : resolved.sheet) ?? SheetChoice.automatic.makeSheet(),
+            limits: .phone,
             cardPort: Self.cardPort(configuration.cardReader) ?? resolved.cardPort,
             isOfTest: false,
             gate: resolved.gate ?? (resolved.exists && resolved.isShared ? ReaderGate.ofUser : nil),

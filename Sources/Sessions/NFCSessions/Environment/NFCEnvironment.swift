@@ -40,6 +40,15 @@ public final class NFCEnvironment: Sendable {
     /// The simulated phone that contains the reader; nil for a reader without a phone.
     package let host: (any SessionHost)?
 
+    /// Whether a MIFARE tag's negative acknowledgement of an app's own command is one byte of data, as two projects
+    /// report. By default the tag is lost with error 100, as four reports say. The tag's positive acknowledgement is
+    /// always data.
+    public var deliversRefusals: Bool {
+        get { refusals.withLock { $0 } }
+        set { refusals.withLock { $0 = newValue } }
+    }
+    private let refusals = Locked(false)
+
     private let onNotice: (@Sendable (String) -> Void)?
     /// The sentences that ``noticeOnce(_:from:)`` has already reported.
     private let noticed = Locked<Set<String>>([])

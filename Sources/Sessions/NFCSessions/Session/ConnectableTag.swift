@@ -25,7 +25,15 @@ public final class ConnectableTag: Sendable {
     /// The visit during which the tag was found.
     let presence: TagPresenceID
 
-    private let available = Locked(true)
+    /// Why a tag can't be used any more.
+    enum Loss: Sendable {
+        /// It left, or polling was restarted, or the session ended.
+        case gone
+        /// It was connected for as long as a tag may be.
+        case limit
+    }
+
+    private let loss = Locked<Loss?>(nil)
     private let departure = Locked(false)
 
     package init(_ tag: ActivatedTag, session: ReaderSession) {
@@ -39,18 +47,28 @@ public final class ConnectableTag: Sendable {
     }
 
     /// Whether the tag can still be used: the last search found the tag, and it has not been lost since.
-    public var isAvailable: Bool { available.withLock { $0 } }
+    public var isAvailable: Bool { loss.withLock { $0 == nil } }
 
-    /// Whether the session is connected to this tag and has not noticed its departure; see
-    /// ``ReaderSession/isConnected(to:)``.
-    public var isConnected: Bool { session.isConnected(to: self) }
+    /// Whether the tag can still be used and is in the field, as far as known; see ``ReaderSession/isNear(_:)``.
+    public var isNear: Bool { session.isNear(self) }
+
+    /// The error for a command to the tag when it can't be used any more.
+    var unavailable: CommandError? {
+        switch loss.withLock({ $0 }) {
+        case nil: nil
+        case .gone: .tagUnavailable
+        case .limit: .connectionExpired(after: session.limits.connectedTag)
+        }
+    }
 
     /// Whether the tag is known to have left the field, so that it can't receive commands.
     var hasLeft: Bool { departure.withLock { $0 } }
 
     func noticeDeparture() { departure.withLock { $0 = true } }
 
-    func becomeUnavailable() { available.withLock { $0 = false } }
+    package func becomeUnavailable() { loseIfAvailable(.gone) }
+
+    func loseIfAvailable(_ loss: Loss) { self.loss.withLock { $0 = $0 ?? loss } }
 
     /// Returns whether the tag is still in the field according to the reader, without sending anything to the tag.
     /// Returns nil if the reader can't distinguish visits.

@@ -36,12 +36,17 @@ extension ReaderSession {
         case .requestTurn: requestTurn()
         case .withdrawRequest: environment.arbiter.withdraw(ObjectIdentifier(self))
         case .presentSheet: showSheet(.present(message: alertMessage))
+        case .awaitSheet: after(limits.sheetAppearance) { [weak self] in self?.handle(.sheetAppeared) }
         case .startSessionTimer: startSessionTimer()
         case .startTagTimer: startTagTimer()
         case .cancelTagTimer: state.withLock { $0.tagTimer.take() }?.cancel()
         case .notifyActive: notify(.becameActive)
         case .startPolling: startPolling()
-        case .dropTags: dropTags()
+        case .resumePolling: after(limits.pollingPause) { [weak self] in self?.startPolling() }
+        case .dropTags:
+            dropTags(.gone)
+            state.withLock { $0.connected = nil }
+        case .expireTags: dropTags(.limit)
         case .notifyTags:
             let (claim, found) = state.withLock { ($0.claim, $0.found) }
             claim?.note(found.map(\.presence.identifier))
@@ -54,9 +59,21 @@ extension ReaderSession {
         case .dismissSheet: showSheet(.leave)
         case .shutDown(let end): shutDown(end)
         case .notifyEnded(let end):
-            notify(.ended(end))
-            state.withLock { $0.observer = nil }
-        case .releaseReader: environment.arbiter.release(ObjectIdentifier(self))
+            after(limits.endReport) { [self] in
+                notify(.ended(end))
+                state.withLock { $0.observer = nil }
+                environment.arbiter.release(ObjectIdentifier(self))
+            }
+        }
+    }
+
+    /// Does something after a pause, as an event of the clock; at once when there is no pause.
+    private nonisolated func after(_ pause: Duration, _ work: @escaping @Sendable () -> Void) {
+        if pause == .zero { return work() }
+        environment.clock.schedule(pause: pause) { [environment] in
+            environment.lock?.lock()
+            defer { environment.lock?.unlock() }
+            work()
         }
     }
 
@@ -111,15 +128,12 @@ extension ReaderSession {
 
     // MARK: The end
 
-    private nonisolated func dropTags() {
+    private nonisolated func dropTags(_ loss: ConnectableTag.Loss) {
         let dropped = state.withLock { state in
-            defer {
-                state.found = []
-                state.connected = nil
-            }
+            defer { state.found = [] }
             return state.found
         }
-        for tag in dropped { tag.becomeUnavailable() }
+        for tag in dropped { tag.loseIfAvailable(loss) }
     }
 
     /// Stops timers, polling and commands. After the interrupted commands have called their completions, this reports
@@ -140,7 +154,7 @@ extension ReaderSession {
                 .value
             _ = session.state.withLock { $0.claim.take() }
             session.environment.sessionEndObserver?.sessionEnded()
-            session.act { _ in [.notifyEnded(end), .releaseReader] }
+            session.act { _ in [.notifyEnded(end)] }
         }
     }
 

@@ -9,8 +9,10 @@ public enum CommandError: Error, Sendable, Hashable {
     case sessionInvalidated
     /// The tag is not the connected one.
     case notConnected
-    /// The tag can't be used any more: it left, its connection timed out, or polling was restarted.
+    /// The tag can't be used any more: it left, or polling was restarted.
     case tagUnavailable
+    /// The tag can't be used any more: it was connected for as long as a tag may be.
+    case connectionExpired(after: Duration)
     /// The procedure on the tag failed.
     case tag(TagError)
 }
@@ -127,7 +129,8 @@ extension ReaderSession {
 
     private func tag(of handle: ConnectableTag) throws(CommandError) -> ActivatedTag {
         let tag = tags.first { $0.handle === handle }?.tag
-        guard handle.isAvailable, let tag else { throw .tagUnavailable }
+        if let unavailable = handle.unavailable { throw unavailable }
+        guard let tag else { throw .tagUnavailable }
         return tag
     }
 
@@ -155,12 +158,6 @@ extension ReaderSession {
     /// itself is asked, as is any tag that was connected before. The time limit starts with a new connection, but not
     /// when the same tag is connected again.
     private func connect(_ handle: ConnectableTag) async throws(CommandError) -> ActivatedTag {
-        // The reader may deselect the connected tag, and then fail to select the new one.
-        defer {
-            state.withLock { [selected] state in
-                if state.connected !== selected { state.connected = nil }
-            }
-        }
         let tag = try tag(of: handle)
         let isKnownPresent = await handle.isKnownPresent(by: driver)
         if isKnownPresent == false { throw lost(handle) }
@@ -194,14 +191,15 @@ extension ReaderSession {
             environment.testContext?.willConnect()
             return try await connect(handle)
         }
-        guard handle.isAvailable else { throw .tagUnavailable }
+        if let unavailable = handle.unavailable { throw unavailable }
         // The presence check is part of a recording. A replayed reader does not report departures in time, so it is
         // asked before each command, and gives the recorded answers.
         if handle.hasLeft || !driver.reportsPresenceInTime {
             let presenceDriver = driver.reportsPresenceInTime ? driver : driver.unrecorded
             if await handle.isKnownPresent(by: presenceDriver) == false { throw lost(handle) }
         }
-        if connecting == .ifNeeded, connectedTag == nil { return try await connect(handle) }
+        let hasConnection = connectedTag.map { $0.isAvailable && !$0.hasLeft && selected === $0 } ?? false
+        if connecting == .ifNeeded, !hasConnection { return try await connect(handle) }
         guard selected === handle, state.withLock({ $0.connected === handle }) else { throw .notConnected }
         return try tag(of: handle)
     }
@@ -220,16 +218,16 @@ extension ReaderSession {
     /// How long the connected tag has to be idle before its presence is checked.
     private static let presenceInterval = Duration.milliseconds(250)
 
-    /// Returns whether a tag is connected and, as far as the session knows, still in the field.
+    /// Returns whether a tag can be used and, as far as the session knows, is still in the field.
     ///
     /// A reader that reports departures has already reported this one. With any other reader, such as a PN532, this
     /// call makes the session check the tag in the background, unless the tag had a command in the last 250 ms. The
     /// next call then returns the result.
     ///
     /// - Parameter tag: a tag of the last search.
-    /// - Returns: true when the tag is connected and the session has not noticed its departure.
-    public nonisolated func isConnected(to tag: ConnectableTag) -> Bool {
-        guard connectedTag === tag else { return false }
+    /// - Returns: true when the last search found the tag and the session has not noticed its departure.
+    public nonisolated func isNear(_ tag: ConnectableTag) -> Bool {
+        guard areFoundLast([tag]), tag.isAvailable, !tag.hasLeft else { return false }
         let now = environment.clock.now
         let startsCheck = state.withLock { state in
             guard state.machine.phase == .paused, state.presence == nil, !state.isAsking,

@@ -196,10 +196,8 @@ public actor ReaderSession {
     /// A sentence that says why the last search could not use the tag on the reader; nil when there was no problem.
     package nonisolated var obstacle: String? { state.withLock { $0.obstacle } }
 
-    /// The last connected tag, if it is available and the session has not noticed its departure.
-    public nonisolated var connectedTag: ConnectableTag? {
-        state.withLock { $0.connected }.flatMap { $0.isAvailable && !$0.hasLeft ? $0 : nil }
-    }
+    /// The last connected tag, until polling is restarted or the session ends. It may have left.
+    public nonisolated var connectedTag: ConnectableTag? { state.withLock { $0.connected } }
 
     /// The total counts of the reader's links.
     public nonisolated var statistics: LinkStatistics { driver.statistics }

@@ -7,6 +7,8 @@ package struct SessionStateMachine: Sendable {
         case created
         /// Begun; waiting for earlier sessions.
         case queued
+        /// The sheet appears. The app learns nothing yet.
+        case appearing
         /// Looking for tags.
         case polling
         /// Tags were passed to the app. The reader does not poll until the app restarts polling.
@@ -19,6 +21,7 @@ package struct SessionStateMachine: Sendable {
         case begin
         case turnGranted
         case turnRefused
+        case sheetAppeared
         case tagsFound
         case restartPolling
         case tagConnected
@@ -37,13 +40,19 @@ package struct SessionStateMachine: Sendable {
         case requestTurn
         case withdrawRequest
         case presentSheet
+        /// Report `sheetAppeared` when the sheet is up.
+        case awaitSheet
         case startSessionTimer
         case startTagTimer
         case cancelTagTimer
         case notifyActive
         case startPolling
+        /// Look for tags again, after the reader's pause.
+        case resumePolling
         /// The app's tags become unavailable.
         case dropTags
+        /// The app's tags become unavailable, because one was connected for too long.
+        case expireTags
         case notifyTags
         case updateSheetMessage
         case showScanning
@@ -51,11 +60,10 @@ package struct SessionStateMachine: Sendable {
         case showSuccess
         case showFailure(String)
         case dismissSheet
-        /// Stop timers and polling. After the running commands, perform `notifyEnded` and `releaseReader`.
+        /// Stop timers and polling. After the running commands, perform `notifyEnded`.
         case shutDown(SessionEnd)
+        /// Report the end, outside of the call that caused it, and then pass the reader on.
         case notifyEnded(SessionEnd)
-        /// Release the reader to the next session, which becomes active after the end of this session was reported.
-        case releaseReader
     }
 
     package private(set) var phase: Phase = .created
@@ -76,8 +84,11 @@ package struct SessionStateMachine: Sendable {
             phase = .queued
             return [.requestTurn]
         case (.queued, .turnGranted):
+            phase = .appearing
+            return [.presentSheet, .awaitSheet]
+        case (.appearing, .sheetAppeared):
             phase = .polling
-            return [.presentSheet, .startSessionTimer, .notifyActive, .startPolling]
+            return [.startSessionTimer, .notifyActive, .startPolling]
         case (.queued, .turnRefused):
             phase = .ended(.systemBusy)
             return [.notifyEnded(.systemBusy)]
@@ -86,12 +97,12 @@ package struct SessionStateMachine: Sendable {
             return [.showScanning, .notifyTags]
         case (.paused, .restartPolling):
             phase = .polling
-            return [.cancelTagTimer, .dropTags, .showReady, .startPolling]
+            return [.cancelTagTimer, .dropTags, .showReady, .resumePolling]
         case (.paused, .tagConnected):
             return [.startTagTimer]
         case (.paused, .tagTimerFired):
-            return [.dropTags]
-        case (.polling, .alertMessageChanged), (.paused, .alertMessageChanged):
+            return [.expireTags]
+        case (.appearing, .alertMessageChanged), (.polling, .alertMessageChanged), (.paused, .alertMessageChanged):
             return [.updateSheetMessage]
         default:
             return end(on: event)
@@ -159,11 +170,27 @@ public struct SessionLimits: Sendable, Hashable {
     public var sheetDismissal: Duration = .milliseconds(2500)
     /// The polling interval for a reader that can't report arrivals.
     public var pollingInterval: Duration = .milliseconds(100)
+    /// How long the sheet takes to appear; then the session becomes active. With zero, that happens within `begin()`.
+    public var sheetAppearance: Duration = .zero
+    /// How long the reader pauses when polling is restarted, before it looks for tags.
+    public var pollingPause: Duration = .zero
+    /// How long after the last command the end of a session is reported. With zero, the call that ended the session
+    /// may still be running.
+    public var endReport: Duration = .zero
 
-    /// Creates the limits that phones use.
+    /// Creates the limits of a phone, without its pauses.
     public init() {}
 
-    /// Creates the limits that phones use, but with this duration for the session and the connected tag. For tests that
-    /// don't test limits and may be slow on a busy machine.
+    /// The limits and the pauses of a phone. No source gives the pauses exactly.
+    public static var phone: SessionLimits {
+        var limits = SessionLimits()
+        limits.sheetAppearance = .milliseconds(300)
+        limits.pollingPause = .milliseconds(250)
+        limits.endReport = .milliseconds(50)
+        return limits
+    }
+
+    /// Creates the limits of a phone, without its pauses, but with this duration for the session and the connected tag.
+    /// For tests that don't test limits and may be slow on a busy machine.
     package init(lasting duration: Duration) { (session, connectedTag) = (duration, duration) }
 }

@@ -67,6 +67,16 @@ package final class ActivatedTag {
         }
     }
 
+    /// Returns the NDEF procedures for a call of an app. A phone activates the tag again before such a call, which ends
+    /// the authentication of the app's own commands.
+    package func ndefForApp() async throws(TagError) -> any ForumTag {
+        if type2?.mayBeAuthenticated == true {
+            try await deselect()
+            try await wake()
+        }
+        return try ndef
+    }
+
     /// The card's transport protocol; already started if the plan opens cards.
     package var card: (any APDULink)? { (forumTag as? Type4Tag)?.link }
 
@@ -203,15 +213,19 @@ public struct TagPacket: Sendable, Hashable {
     public var bytes: [UInt8]
     /// Whether and when the tag answers. ISO-DEP uses its own timeouts instead.
     public var answer: Answer
+    /// Whether a negative acknowledgement of four bits is an answer. If not, it is an error.
+    public var deliversRefusals: Bool
 
     /// Creates a packet.
     ///
     /// - Parameters:
     ///   - bytes: the bytes.
     ///   - answer: whether and when the tag answers.
-    public init(_ bytes: [UInt8], answer: Answer) {
+    ///   - deliversRefusals: whether a negative acknowledgement of four bits is an answer.
+    public init(_ bytes: [UInt8], answer: Answer, deliversRefusals: Bool = false) {
         self.bytes = bytes
         self.answer = answer
+        self.deliversRefusals = deliversRefusals
     }
 }
 
@@ -221,7 +235,7 @@ extension ActivatedTag {
     /// - Parameter packet: the bytes, see ``TagPacket``.
     /// - Returns: the answer; empty when none is expected.
     /// - Throws: ``TagError`` with `tagLost` when the tag has left, `badAnswer` when the tag is present but did not
-    ///   answer or gave an unreadable answer, `unsupported`, `readerUnavailable`, `cancelled`.
+    ///   answer or gave an unreadable answer, `refused`, `unsupported`, `readerUnavailable`, `cancelled`.
     package func send(_ packet: TagPacket) async throws(TagError) -> [UInt8] {
         // A Type 2 tag may be asleep, because it refused a command of an earlier procedure.
         try await type2?.activate()
@@ -229,7 +243,8 @@ extension ActivatedTag {
         forumTag?.forgetMemory()
         do throws(LinkError) {
             if let card { return try await card.transmit(packet.bytes) }
-            return try await exchange(packet)
+            let (bytes, isRefusal) = try await exchange(packet)
+            if !isRefusal || packet.deliversRefusals { return bytes }
         } catch {
             switch error.code {
             case .timeout, .transmission, .collision:
@@ -238,17 +253,21 @@ extension ActivatedTag {
                     ? TagError(.badAnswer, "The tag is present but did not answer the command.", link: error)
                     : TagError(.tagLost, "The tag no longer answers.", link: error)
             case .tagRemoved: throw TagError(.tagLost, error.reason, link: error)
+            // A phone loses a tag whose answer is too long for it. A command that is too long is not sent.
+            case .frameTooLong where packet.bytes.count + 2 <= link?.maximumFrameLength ?? 0:
+                throw TagError(.tagLost, error.reason, link: error)
             case .frameTooLong, .unsupported: throw TagError(.unsupported, error.reason, link: error)
             case .cancelled: throw TagError(.cancelled, error.reason, link: error)
             case .readerUnavailable: throw TagError(.readerUnavailable, error.reason, link: error)
             default: throw TagError(.badAnswer, error.reason, link: error)
             }
         }
+        throw TagError(.refused, "The tag refused the command.")
     }
 
     private var type2: Type2Tag? { forumTag as? Type2Tag }
 
-    private func exchange(_ packet: TagPacket) async throws(LinkError) -> [UInt8] {
+    private func exchange(_ packet: TagPacket) async throws(LinkError) -> (bytes: [UInt8], isRefusal: Bool) {
         guard let link else { throw LinkError(.unsupported, "This reader can't send frames to this tag.") }
         let isFeliCa = target.technology == .nfcF
         if isFeliCa, packet.bytes.count > 254 {
@@ -264,8 +283,8 @@ extension ActivatedTag {
         let answer = try await link.transceive(Frame(bytes), timeout: timeout)
         if let nibble = answer.nibble {
             type2?.wasAnswered(nibble)
-            return [nibble]
+            return ([nibble], nibble != Type2Tag.acknowledge)
         }
-        return isFeliCa ? Array(answer.bytes.dropFirst()) : answer.bytes
+        return (isFeliCa ? Array(answer.bytes.dropFirst()) : answer.bytes, false)
     }
 }

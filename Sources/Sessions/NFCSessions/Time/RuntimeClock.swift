@@ -25,11 +25,23 @@ public protocol RuntimeClock: AnyObject, Sendable {
     ///   - action: called on any thread, never under the clock's locks.
     /// - Returns: the event, which can be cancelled.
     func schedule(limit: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent
+
+    /// Calls `action` once, when the phone has done what takes it a moment, such as showing the sheet. Like
+    /// ``schedule(after:_:)``, but a test's clock lets such a pause pass while the test waits for the code to rest.
+    ///
+    /// - Parameters:
+    ///   - pause: the delay from now.
+    ///   - action: called on any thread, never under the clock's locks.
+    func schedule(pause: Duration, _ action: @escaping @Sendable () -> Void)
 }
 
 extension RuntimeClock {
     public func schedule(limit: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
         schedule(after: limit, action)
+    }
+
+    public func schedule(pause: Duration, _ action: @escaping @Sendable () -> Void) {
+        _ = schedule(after: pause, action)
     }
 }
 
@@ -128,6 +140,8 @@ package struct DeadlineQueue: Sendable {
         case delay
         /// A time limit for the app.
         case limit
+        /// The end of a pause that the phone makes by itself.
+        case pause
     }
 
     package struct Entry: Sendable {

@@ -174,7 +174,7 @@ extension Type2Tag {
     }
 
     private static func protected(_ page: Int) -> TagError {
-        TagError(.readOnly, "Page \(page) of the tag is protected by a password (NTAG213/215/216 data sheet, 8.8).")
+        TagError(.keyNeeded, "Page \(page) of the tag is protected by a password (NTAG213/215/216 data sheet, 8.8).")
     }
 
     /// Reads the lock bytes, and AUTH0 if the tag has it; one READ returns both. False if the tag lacks these pages or
@@ -323,7 +323,7 @@ extension Type2Tag {
 
     /// Notes a 4-bit answer to an app's packet. A tag that refuses a packet is deselected and no longer authenticated.
     package func wasAnswered(_ nibble: UInt8) {
-        if nibble != Self.acknowledge { mayBeAuthenticated = false }
+        if nibble != Self.acknowledge { isActive = false }
     }
 
     private func configurationPage() async throws(TagError) -> Int {

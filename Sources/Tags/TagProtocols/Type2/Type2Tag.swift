@@ -56,10 +56,10 @@ public final class Type2Tag: ForumTag {
 
     /// Whether the tag may have received its password since its activation, perhaps by an app's own command. If so,
     /// nothing is refused for a missing password until the tag itself refuses it.
-    var mayBeAuthenticated = false
+    package var mayBeAuthenticated = false
     /// Whether the tag is in the ACTIVE state, as far as known. Leaving that state ends the authentication with its
     /// password.
-    private var isActive = true {
+    var isActive = true {
         didSet { if !isActive { mayBeAuthenticated = false } }
     }
     /// The selected sector.
@@ -480,7 +480,7 @@ public final class Type2Tag: ForumTag {
     // MARK: Exchanges
 
     /// The 4-bit answer that confirms a command.
-    static let acknowledge: UInt8 = 0x0A
+    package static let acknowledge: UInt8 = 0x0A
     /// The number of times that a command is repeated. All Type 2 commands sent here may be repeated.
     private static let retries = 2
     /// How long to wait after the second part of SECTOR SELECT. The tag confirms by not answering (NFC Forum T2T 1.2,

@@ -6,11 +6,18 @@ import TagLink
 ///
 /// It knows the passwords and keys of Type 2 tags, the card key of FeliCa Lite-S, the passwords of ICODE, ST25TV and
 /// ST25DV, the PINs of ISO/IEC 7816-4 (with or without ISO-DEP), and MIFARE Classic keys that are loaded into a reader.
-/// Which pages of a Type 2 tag contain the password depends on the product, as shown by its answer to GET VERSION or by
-/// a 3DES authentication. The meaning of a frame depends on the frames before it, so pass every frame in order.
+/// Which pages of a Type 2 tag contain the password depends on the product, as shown by its answer to GET VERSION, the
+/// size in its capability container or a 3DES authentication. For an unknown product, the password pages of every
+/// product count. The meaning of a frame depends on the frames before it, so pass every frame in order.
 package struct SecretFinder: Sendable, Hashable {
     /// The pages with the tag's password or keys.
-    private var pages: Range<Int> = 0..<0
+    private var pages = anyPages
+    /// Whether the product is known from its answer to GET VERSION.
+    private var hasVersion = false
+    /// The page of the last READ or FAST READ.
+    private var firstPageRead = 0
+    /// The start of a command that continues in the next block and is too short to be understood.
+    private var head: [UInt8] = []
     /// Whether frames of NFC-A and NFC-B contain ISO-DEP blocks.
     private var isISODEP = false
     /// Whether the next block continues a command with a secret.
@@ -36,7 +43,7 @@ package struct SecretFinder: Sendable, Hashable {
         case .commands: ranges = command(request[...])
         case .frames(.nfcA): ranges = nfcA(request)
         case .frames(.nfcB):
-            if request.first == 0x1D { (isISODEP, continuesSecret) = (true, false) }
+            if request.first == 0x1D { (isISODEP, continuesSecret, head) = (true, false, []) }
             ranges = isISODEP ? block(request) : []
         case .frames(.nfcF): ranges = Self.felica(request)
         case .frames(.nfcV): ranges = Self.nfcV(request)
@@ -54,10 +61,15 @@ package struct SecretFinder: Sendable, Hashable {
 
     private mutating func secrets(inTagAnswer answer: [UInt8]) -> [Range<Int>] {
         switch (lastCommand, answer.count) {
-        case (0x60, 8), (0x60, 10): pages = Self.pages(ofVersion: answer)
+        case (0x60, 8), (0x60, 10): (pages, hasVersion) = (Self.pages(ofVersion: answer), true)
+        case (0x30, 16...), (0x3A, 4...):
+            let container = (3 - firstPageRead) * 4
+            if !hasVersion, container >= 0, answer.count >= container + 4, answer[container] == 0xE1 {
+                pages = Self.pages(ofSize: answer[container + 2])
+            }
         case (0x1A, 9), (0x1A, 11):
             // The keys of MIFARE Ultralight C (data sheet, 7.5.8).
-            if answer[0] == 0xAF, pages.isEmpty { pages = 0x2C..<0x30 }
+            if answer[0] == 0xAF, !hasVersion { pages = [0x2C..<0x30] }
         case (0x1B, 2), (0x1B, 4): return [0..<answer.count]
         default: break
         }
@@ -69,36 +81,57 @@ package struct SecretFinder: Sendable, Hashable {
     private mutating func nfcA(_ bytes: [UInt8]) -> [Range<Int>] {
         if let page {
             self.page = nil
-            if bytes.count == 16 { return pages.contains(page) ? [0..<16] : [] }
+            if bytes.count == 16 { return isSecret(page) ? [0..<16] : [] }
         }
         lastCommand = bytes.first
         // REQA, WUPA and HLTA end ISO-DEP. The pages are kept, because the tag is usually still the same.
-        if bytes == [0x26] || bytes == [0x52] || bytes == [0x50, 0x00] { (isISODEP, continuesSecret) = (false, false) }
+        if bytes == [0x26] || bytes == [0x52] || bytes == [0x50, 0x00] {
+            (isISODEP, continuesSecret, head) = (false, false, [])
+        }
         // RATS starts ISO-DEP again, even if the reader woke the tag by itself.
-        if bytes.count == 2, bytes[0] == 0xE0 { (isISODEP, continuesSecret) = (true, false) }
+        if bytes.count == 2, bytes[0] == 0xE0 { (isISODEP, continuesSecret, head) = (true, false, []) }
         if isISODEP { return block(bytes) }
         switch (bytes.first, bytes.count) {
         case (0x1B, 5): return [1..<5]
-        case (0xA2, 6) where pages.contains(Int(bytes[1])): return [2..<6]
+        case (0xA2, 6) where isSecret(Int(bytes[1])): return [2..<6]
         case (0xA0, 2): page = Int(bytes[1])
+        case (0x30, 2), (0x3A, 3): firstPageRead = Int(bytes[1])
         default: break
         }
         return []
     }
 
-    /// Returns the pages of PWD and PACK, or of the AES keys, depending on the product's size (data sheets of NTAG and
-    /// MIFARE Ultralight).
-    private static func pages(ofVersion version: [UInt8]) -> Range<Int> {
-        guard version[1] == 0x04 else { return 0..<0 }
+    private func isSecret(_ page: Int) -> Bool { pages.contains { $0.contains(page) } }
+
+    /// The pages of PWD and PACK, or of the keys, of every product (data sheets of NTAG and MIFARE Ultralight).
+    private static let anyPages: [Range<Int>] = [0x12..<0x14, 0x27..<0x29, 0x2B..<0x38, 0x85..<0x87, 0xE5..<0xE7]
+
+    /// Returns the pages of PWD and PACK, or of the AES keys, depending on the product's size.
+    private static func pages(ofVersion version: [UInt8]) -> [Range<Int>] {
+        guard version[1] == 0x04 else { return [] }
         switch (version[2], version[6]) {
-        case (_, 0x0B): return 0x12..<0x14
-        case (_, 0x0E): return 0x27..<0x29
+        case (_, 0x0B): return [0x12..<0x14]
+        case (_, 0x0E): return [0x27..<0x29]
         // MIFARE Ultralight AES.
-        case (0x03, 0x0F): return 0x30..<0x38
-        case (0x04, 0x0F): return 0x2B..<0x2D
-        case (0x04, 0x11): return 0x85..<0x87
-        case (0x04, 0x13), (0x04, 0x15): return 0xE5..<0xE7
-        default: return 0..<0
+        case (0x03, 0x0F): return [0x30..<0x38]
+        case (0x04, 0x0F): return [0x2B..<0x2D]
+        case (0x04, 0x11): return [0x85..<0x87]
+        case (0x04, 0x13), (0x04, 0x15): return [0xE5..<0xE7]
+        default: return []
+        }
+    }
+
+    /// Returns these pages of all products whose capability container has this size, in units of 8 bytes. A size that no
+    /// product has says nothing.
+    private static func pages(ofSize size: UInt8) -> [Range<Int>] {
+        switch size {
+        case 0x06: [0x12..<0x14]
+        case 0x10: [0x27..<0x29]
+        // NTAG213, Ultralight C and Ultralight AES.
+        case 0x12: [0x2B..<0x38]
+        case 0x3E, 0x3F: [0x85..<0x87]
+        case 0x6D: [0xE5..<0xE7]
+        default: anyPages
         }
     }
 
@@ -106,9 +139,20 @@ package struct SecretFinder: Sendable, Hashable {
     private mutating func block(_ bytes: [UInt8]) -> [Range<Int>] {
         guard let control = bytes.first, control & 0xE2 == 0x02 else { return [] }
         let start = min(1 + (control & 0x08 != 0 ? 1 : 0) + (control & 0x04 != 0 ? 1 : 0), bytes.count)
-        let ranges = continuesSecret ? [start..<bytes.count] : command(bytes[start...])
-        continuesSecret = control & 0x10 != 0 && !ranges.isEmpty
+        let (isChained, before) = (control & 0x10 != 0, head)
+        head = isChained && !continuesSecret && before.count + bytes.count - start < 7 ? before + bytes[start...] : []
+        let ranges = continuesSecret ? [start..<bytes.count] : secrets(ofCommand: bytes, from: start, after: before)
+        continuesSecret = isChained && !ranges.isEmpty
         return ranges
+    }
+
+    /// Returns the secrets in a command's bytes in this block. The bytes before were in earlier blocks.
+    private mutating func secrets(ofCommand bytes: [UInt8], from start: Int, after before: [UInt8]) -> [Range<Int>] {
+        let moved = start - before.count
+        let continued = before.isEmpty ? [] : command((before + bytes[start...])[...])
+        // The block may also begin a command, because the card was woken in between.
+        guard !continued.isEmpty else { return command(bytes[start...]) }
+        return continued.map { max($0.lowerBound + moved, start)..<max($0.upperBound + moved, start) }
     }
 
     // MARK: Commands
@@ -136,7 +180,9 @@ package struct SecretFinder: Sendable, Hashable {
         switch bytes[start + 1] {
         // LOAD KEY and VERIFY.
         case 0x82, 0x20: return [data..<bytes.endIndex]
-        case 0xD6 where pages.contains(Int(bytes[start + 3])): return [data..<bytes.endIndex]
+        // A page of 4 bytes, unless the product is known: MIFARE Classic has blocks of 16 bytes with these numbers.
+        case 0xD6 where isSecret(Int(bytes[start + 3])) && (hasVersion || bytes[start + 4] == 4):
+            return [data..<bytes.endIndex]
         // A block with a sector's keys and access bits. Only MIFARE Classic has blocks of 16 bytes.
         case 0xD6 where bytes[start + 4] == 16 && bytes[start + 3] % 4 == 3:
             return [data..<data + 6, data + 10..<data + 16]

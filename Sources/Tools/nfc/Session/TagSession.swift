@@ -20,7 +20,7 @@ struct TagSession {
 
     /// Begins a session. If `seconds` is nil, the session's own time limit applies.
     init(environment: NFCEnvironment, prompt: String, seconds: Double?, plan: PollingPlan = .ndef) throws {
-        guard let session = ReaderSession(environment: environment, plan: plan) else {
+        guard let session = ReaderSession(environment: environment, plan: plan, limits: SessionLimits()) else {
             throw CommandFailure(.noReader, "no-reader", "No reader was found.")
         }
         self.environment = environment

@@ -108,7 +108,7 @@ extension CommandFailure {
         switch error {
         case .tag(let error): self.init(error)
         case .sessionInvalidated: self.init(Self.cutOff, "The session ended too early.")
-        case .notConnected, .tagUnavailable:
+        case .notConnected, .tagUnavailable, .connectionExpired:
             self.init("tag-lost", "The tag was removed too early. Hold it still and try again.")
         }
     }

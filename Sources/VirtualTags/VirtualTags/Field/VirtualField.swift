@@ -31,7 +31,7 @@ public final class VirtualField: FieldDriver {
     public init(
         name: String = "virtual",
         technologies: Set<Technology> = Set(Technology.allCases),
-        maximumFrameLength: Int = 256,
+        maximumFrameLength: Int = 270,
         onElapsed: (@Sendable (Airtime) -> Void)? = nil,
         onExchange: (@Sendable (ExchangeRecord) -> Void)? = nil
     ) {
@@ -196,7 +196,8 @@ final class VirtualLink: FrameLink {
         self.core = core
     }
 
-    var maximumFrameLength: Int { core.maximumFrameLength }
+    /// Procedures ask for answers of 256 bytes at most, the largest frame of ISO-DEP, although a phone takes a little more.
+    var maximumFrameLength: Int { min(core.maximumFrameLength, 256) }
 
     var statistics: LinkStatistics { core.state.withLock { $0.statistics[Int(technology.rawValue)] } }
 

@@ -43,9 +43,9 @@ import VirtualTags
         scene.clock.advance(by: .milliseconds(4_999))
         #expect(tag.isAvailable)
         scene.clock.advance(by: .milliseconds(1))
-        #expect(!tag.isAvailable && session.connectedTag == nil)
-        #expect(await session.read(tag) == .failure(.tagUnavailable))
-        #expect(await session.connects(to: tag) == .tagUnavailable)
+        #expect(!tag.isAvailable && session.connectedTag === tag)
+        #expect(await session.read(tag) == .failure(.connectionExpired(after: .seconds(20))))
+        #expect(await session.connects(to: tag) == .connectionExpired(after: .seconds(20)))
         #expect(session.isActive && scene.sheet.content?.state == .scanning)
         session.restartPolling()
         #expect(await scene.event() == "a found 1")
@@ -60,7 +60,7 @@ import VirtualTags
         scene.clock.advance(by: .seconds(15))
         near.remove(try #require(virtual.first { $0.identifier == found[1].target.identifier }))
         #expect(await session.connects(to: found[1]) == Self.lost)
-        #expect(!found[1].isAvailable && session.connectedTag === found[0] && found[0].isConnected)
+        #expect(!found[1].isAvailable && session.connectedTag === found[0] && found[0].isNear)
         #expect(try await session.answer(Self.read3, of: found[0]).get().first == 0xE1)
         scene.clock.advance(by: .milliseconds(4_999))
         #expect(found[0].isAvailable)
@@ -99,12 +99,15 @@ import VirtualTags
         scene.clock.advance(by: .seconds(5))
         near.remove(try #require(virtual.first { $0.identifier == found[0].target.identifier }))
         #expect(try await session.answer(Self.read3, of: found[1], connecting: true).get().first == 0xE1)
-        #expect(session.connectedTag === found[1] && !found[0].isConnected)
+        #expect(session.connectedTag === found[1] && !found[0].isNear)
         scene.clock.advance(by: .milliseconds(19_999))
         #expect(found[1].isAvailable)
     }
 
-    @Test func `Type 2 password sent by the app: the framework then writes, and not before`() async throws {
+    @Test
+    func `Type 2 password sent by the app: its own commands then work, and NDEF calls, which activate anew, do not`()
+        async throws
+    {
         let message: [UInt8] = [0xD1, 0x01, 0x04, 0x55, 0x00, 0x61, 0x3A, 0x62]
         // AUTH0 is page 4, and with PROT reading needs the password too. The password is the factory's.
         for protectsReading in [false, true] {
@@ -119,15 +122,18 @@ import VirtualTags
                     return try await tag.readNDEF()
                 }
             }
-            let refused = CommandError.tag(protectsReading ? .readProtected : .readOnly)
+            let refused = CommandError.tag(protectsReading ? .readProtected : .keyNeeded)
             #expect(await work() == .failure(refused))
             // A wrong password is refused, and changes nothing.
-            #expect(try await session.answer([0x1B, 1, 2, 3, 4], of: found).get().count == 1)
+            #expect(await session.answer([0x1B, 1, 2, 3, 4], of: found) == .failure(.tag(.refused)))
             #expect(await work() == .failure(refused))
-            #expect(tag.contents.memory == contents.memory)
             // It is heard also after the tag fell asleep, because it refused a command.
-            #expect(await session.answer([0x1B, 0xFF, 0xFF, 0xFF, 0xFF], of: found) == .success([0, 0]))
-            #expect(await work() == .success(protectsReading ? [] : message))
+            for command in [[0xA2, 4, 3, 0, 0xFE, 0], [0x30, 4]] as [[UInt8]] {
+                #expect(await session.answer([0x1B, 0xFF, 0xFF, 0xFF, 0xFF], of: found) == .success([0, 0]))
+                #expect(try await !session.answer(command, of: found).get().isEmpty)
+                #expect(await work() == .failure(refused))
+            }
+            #expect(Array(tag.contents.memory[16..<20]) == [3, 0, 0xFE, 0])
         }
     }
 
@@ -162,9 +168,8 @@ import VirtualTags
         }
         #expect(tag.isAvailable && session.connectedTag === tag)
         if index == 0 {
-            // It refuses and falls asleep; then it is silent, and is woken.
-            #expect(await session.answer([0x77], of: tag) == .success([0x00]))
-            #expect(await session.answer([0x77], of: tag) == .failure(.tag(.badAnswer)))
+            // It refuses and falls asleep; for the next command it is woken.
+            for _ in 0..<2 { #expect(await session.answer([0x77], of: tag) == .failure(.tag(.refused))) }
         }
         #expect(try await !session.answer(command, of: tag).get().isEmpty)
         near.removeAll()

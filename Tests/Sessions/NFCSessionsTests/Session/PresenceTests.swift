@@ -21,11 +21,11 @@ import VirtualTags
         /// How many exchanges follow some questions of the app.
         func exchanges(asking count: Int) async -> Int {
             let before = reader.statistics.exchanges
-            for _ in 0..<count { #expect(session.isConnected(to: tag)) }
+            for _ in 0..<count { #expect(session.isNear(tag)) }
             await session.settles()
             return reader.statistics.exchanges - before
         }
-        #expect(!session.isConnected(to: tag) && !tag.isConnected)
+        #expect(session.isNear(tag) && tag.isNear && session.connectedTag == nil)
         scene.clock.advance(by: .seconds(5))
         #expect(await session.connects(to: tag) == nil)
         #expect(await exchanges(asking: 2) == 0)
@@ -45,7 +45,7 @@ import VirtualTags
         #expect(await exchanges(asking: 1) == 0)
         scene.clock.advance(by: .milliseconds(250))
         _ = await exchanges(asking: 1)
-        #expect(!session.isConnected(to: tag) && session.connectedTag == nil)
+        #expect(!session.isNear(tag) && session.connectedTag === tag)
     }
 
     // MARK: Readers that report
@@ -55,12 +55,12 @@ import VirtualTags
         let (session, tag) = try await Scene(.discovering(reader)).connected()
         let before = reader.statistics.exchanges
         reader.removeTags()
-        #expect(session.isConnected(to: tag))
+        #expect(session.isNear(tag))
         await session.settles()
-        #expect(session.isConnected(to: tag) && reader.statistics.exchanges == before)
+        #expect(session.isNear(tag) && reader.statistics.exchanges == before)
         reader.tell()
         await session.settles()
-        #expect(!session.isConnected(to: tag))
+        #expect(!session.isNear(tag))
     }
 
     @Test func `reader that tells arrivals apart: a tag that left and came back is lost`() async throws {
@@ -73,11 +73,11 @@ import VirtualTags
         let before = near.statistics.exchanges
         near.bring(ntag(3))
         await session.settles()
-        #expect(session.isConnected(to: found))
+        #expect(session.isNear(found))
         near.remove(tag)
         near.bring(tag)
         await session.settles()
-        #expect(!session.isConnected(to: found) && found.isAvailable)
+        #expect(!session.isNear(found) && found.isAvailable)
         #expect(await session.connects(to: found) == Self.lost)
         #expect(!found.isAvailable && near.statistics.exchanges == before)
     }
@@ -93,16 +93,16 @@ import VirtualTags
         let near = field(virtual[0], virtual[1], virtual[2])
         let (session, found) = try await Scene(activatesTags ? .discovering(KnowingReader(near)) : .field(near))
             .finding(3)
-        for tag in found { #expect(await session.connects(to: tag) == nil && tag.isConnected) }
+        for tag in found { #expect(await session.connects(to: tag) == nil && tag.isNear) }
         let (leaving, other) = (found[index], found[(index + 1) % 3])
         #expect(await session.connects(to: leaving) == nil)
         near.remove(try #require(virtual.first { $0.identifier == leaving.target.identifier }))
         await session.settles()
-        #expect(!leaving.isConnected && session.connectedTag == nil)
+        #expect(!leaving.isNear && session.connectedTag === leaving)
         #expect(await session.connects(to: leaving) == Self.lost)
         #expect(!leaving.isAvailable)
         #expect(await session.connects(to: leaving) == .tagUnavailable)
-        #expect(await session.connects(to: other) == nil && other.isConnected)
+        #expect(await session.connects(to: other) == nil && other.isNear)
     }
 
     // MARK: Connecting to a tag that has left

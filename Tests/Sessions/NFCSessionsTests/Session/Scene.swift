@@ -174,13 +174,13 @@ extension ReaderSession {
         }
     }
 
-    /// Runs a procedure on the connected tag.
+    /// Runs a procedure on the connected tag, as a call of an app.
     func run<Value: Sendable>(
         on tag: ConnectableTag,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
     ) async -> Result<Value, CommandError> {
         await withCompletion { done in
-            perform(on: tag, { tag throws(TagError) in try await procedure(tag.ndef) }, completion: done)
+            perform(on: tag, { tag throws(TagError) in try await procedure(tag.ndefForApp()) }, completion: done)
         }
     }
 

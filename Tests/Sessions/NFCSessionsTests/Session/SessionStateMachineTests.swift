@@ -12,10 +12,11 @@ import VirtualTags
 
     /// The phases, and the events that lead to each.
     private static let phases: [(phase: Machine.Phase, events: [Machine.Event])] = [
-        (.created, []), (.queued, [.begin]), (.polling, [.begin, .turnGranted]),
-        (.paused, [.begin, .turnGranted, .tagsFound]),
-        (.polling, [.begin, .turnGranted, .tagsFound, .tagConnected, .restartPolling]),
-        (.ended(.timeout), [.begin, .turnGranted, .sessionTimerFired]),
+        (.created, []), (.queued, [.begin]), (.appearing, [.begin, .turnGranted]),
+        (.polling, [.begin, .turnGranted, .sheetAppeared]),
+        (.paused, [.begin, .turnGranted, .sheetAppeared, .tagsFound]),
+        (.polling, [.begin, .turnGranted, .sheetAppeared, .tagsFound, .tagConnected, .restartPolling]),
+        (.ended(.timeout), [.begin, .turnGranted, .sheetAppeared, .sessionTimerFired]),
     ]
 
     private static let gone = SessionEnd.terminatedUnexpectedly(reason: "Gone.")
@@ -24,7 +25,8 @@ import VirtualTags
     private static let events: [(name: String, event: Machine.Event, end: (sheet: Machine.Action, end: SessionEnd)?)] =
         [
             ("begin", .begin, nil), ("granted", .turnGranted, nil), ("refused", .turnRefused, nil),
-            ("found", .tagsFound, nil), ("restart", .restartPolling, nil), ("connected", .tagConnected, nil),
+            ("appeared", .sheetAppeared, nil), ("found", .tagsFound, nil), ("restart", .restartPolling, nil),
+            ("connected", .tagConnected, nil),
             ("tag timer", .tagTimerFired, nil), ("message", .alertMessageChanged, nil),
             ("timer", .sessionTimerFired, (.dismissSheet, .timeout)),
             ("invalidate", .invalidate(errorMessage: nil), (.showSuccess, .userCanceled)),
@@ -37,13 +39,15 @@ import VirtualTags
     /// What the events that end no session do. What is not here does nothing.
     private static let steps: [(from: Machine.Phase, event: String, actions: [Machine.Action], to: Machine.Phase)] = [
         (.created, "begin", [.requestTurn], .queued),
-        (.queued, "granted", [.presentSheet, .startSessionTimer, .notifyActive, .startPolling], .polling),
+        (.queued, "granted", [.presentSheet, .awaitSheet], .appearing),
+        (.appearing, "message", [.updateSheetMessage], .appearing),
+        (.appearing, "appeared", [.startSessionTimer, .notifyActive, .startPolling], .polling),
         (.queued, "refused", [.notifyEnded(.systemBusy)], .ended(.systemBusy)),
         (.polling, "found", [.showScanning, .notifyTags], .paused),
         (.polling, "message", [.updateSheetMessage], .polling),
-        (.paused, "restart", [.cancelTagTimer, .dropTags, .showReady, .startPolling], .polling),
+        (.paused, "restart", [.cancelTagTimer, .dropTags, .showReady, .resumePolling], .polling),
         (.paused, "connected", [.startTagTimer], .paused),
-        (.paused, "tag timer", [.dropTags], .paused),
+        (.paused, "tag timer", [.expireTags], .paused),
         (.paused, "message", [.updateSheetMessage], .paused),
     ]
 

@@ -262,10 +262,10 @@ import VirtualTags
         let (session, cards) = try await Scene(.discovering(reader)).finding(2)
         #expect(await session.connects(to: cards[0]) == nil)
         #expect(await session.connects(to: cards[1]) == .tag(.tagLost))
-        #expect(!cards[1].isAvailable && session.connectedTag == nil && cards[0].isAvailable && !cards[0].isConnected)
+        #expect(!cards[1].isAvailable && session.connectedTag === cards[0] && cards[0].isNear)
         _ = reader.log()
         #expect(await session.answer(Self.read, of: cards[0], connecting: true) == .success([0x90, 0x00]))
-        #expect(cards[0].isConnected && reader.log() == ["select 1", "1: 00b00000"])
+        #expect(cards[0].isNear && reader.log() == ["select 1", "1: 00b00000"])
     }
 
     @Test func `command given while another one runs: sent after its answer`() async throws {

@@ -189,11 +189,11 @@ struct RecorderTests {
     }
 
     @Test(arguments: ["select", "discover"])
-    func `tag that takes frames: its password page is concealed until another tag is used`(next: String) async throws {
-        let pages = [Script.send(1, "60", "0004040201000f03"), Script.send(2, "a22b00000000", "0a", bits: 4)]
+    func `tag that takes frames: its product is known until another tag is used`(next: String) async throws {
+        let pages = [Script.send(1, "60", "0004040201001303"), Script.send(2, "a22b01020304", "0a", bits: 4)]
         let other = next == "select" ? Script.call(#""select","tag":2"#) : Script.look(3)
-        let last = Script.send(3, "a22b31323334", "0a", tag: next == "select" ? 2 : 4, bits: 4)
-        // A replay is the reader that is recorded. Page 2B of this product has the password.
+        let last = Script.send(3, "a22b00000000", "0a", tag: next == "select" ? 2 : 4, bits: 4)
+        // A replay is the reader that is recorded. Page 2B of this product has no password.
         let replay = try Script.replay(Script.look(1) + Script.call(#""wake","tag":1"#) + pages.joined() + other + last)
         let scratch = Scratch()
         let recorded = try Recorder(path: scratch.path).recording(replay.reader)
@@ -212,7 +212,7 @@ struct RecorderTests {
         try await found[1].frames?.send([0xA2, 0x2B, 0x31, 0x32, 0x33, 0x34])
         #expect(replay.departure == nil && replay.remainingExchangeCount == 0)
         let recording = try scratch.recording
-        let requests: [[UInt8]] = [[0x60], [0xA2, 0x2B, 0, 0, 0, 0], [0xA2, 0x2B, 0x31, 0x32, 0x33, 0x34]]
+        let requests: [[UInt8]] = [[0x60], [0xA2, 0x2B, 1, 2, 3, 4], [0xA2, 0x2B, 0, 0, 0, 0]]
         #expect(recording.trace.exchanges.map(\.request.bytes) == requests)
         #expect(recording.steps.map(\.action).contains(.reactivate(tag: 1)))
         guard case .tags(let tags)? = recording.steps.first?.outcome else { return #expect(Bool(false)) }
@@ -310,14 +310,15 @@ struct RecorderTests {
         )
     }
 
-    @Test func `recording writer: passwords are zeros, page by page until the field goes off`() throws {
+    @Test func `recording writer: passwords are zeros, on the pages where the product may have them`() throws {
         let (write, ack) = (Frame([0xA2, 0x2B, 0xDE, 0xAD, 0xBE, 0xEF]), Frame(bits: [0x0A], validBitsInLastByte: 4))
         let key = Frame([0xA2, 0x2C, 0xDE, 0xAD, 0xBE, 0xEF])
         let version = (Frame([0x60]), Frame([0, 4, 4, 2, 1, 0, 0x0F, 3]))
+        let other = (Frame([0x60]), Frame([0, 4, 4, 2, 1, 0, 0x13, 3]))
         let authentication = (Frame([0x1A, 0x00]), Frame([0xAF] + [UInt8](repeating: 7, count: 8)))
         let rows: [(first: (Frame, Frame), off: Bool, last: Frame, isSecret: Bool)] = [
-            (version, false, write, true), (version, true, write, false), (authentication, false, key, true),
-            ((Frame([0x1A, 0x00]), Frame([0x00])), false, key, false),
+            (version, false, write, true), (other, false, write, false), (other, true, write, true),
+            (authentication, false, key, true), (authentication, false, write, false),
             (version, false, Frame([0x1B, 0xDE, 0xAD, 0xBE, 0xEF]), true),
         ]
         for row in rows {
