@@ -94,9 +94,14 @@ extension Type2Product {
     /// is an NTAG I2C, and minor version 2 or later is an NTAG I2C plus.
     ///
     /// - Parameter version: the eight bytes.
-    /// - Returns: nil if no product has this version.
+    /// - Returns: nil if no product has this version, or one whose memory is not known.
     package init?(version: [UInt8]) {
         guard version.count == 8, version[1] == 0x04 else { return nil }
+        if let relative = Relative.of(version) {
+            guard let product = relative.product else { return nil }
+            self = product
+            return
+        }
         let sameSize = Self.identifiable.filter { $0.version?[2] == version[2] && $0.version?[6] == version[6] }
         let sameSubtype = sameSize.filter { ($0.version?[3] == 0x05) == (version[3] == 0x05) }
         let products = sameSubtype.isEmpty ? sameSize : sameSubtype
@@ -104,6 +109,14 @@ extension Type2Product {
             return nil
         }
         self = product
+    }
+
+    /// Returns the name of the product with an answer to GET_VERSION, even if its memory is not known; nil for an
+    /// unknown product.
+    ///
+    /// - Parameter version: the eight bytes.
+    package static func name(version: [UInt8]) -> String? {
+        Relative.of(version)?.name ?? Type2Product(version: version)?.name
     }
 
     /// Finds a product whose locks match a tag's memory. The tag may be a related product with another name.
@@ -131,6 +144,39 @@ extension Type2Product {
 
     /// The first configuration page; nil if the product has none. The password is in the configuration pages.
     public var firstConfigurationPage: Int? { configurationPage ?? (features.contains(.tripleDES) ? 42 : nil) }
+}
+
+/// A product with the type and the size of another. The subtype or the major version tells them apart (versions:
+/// Proxmark3, `cmdhfmfu.c`, and NXP AN10833).
+private struct Relative {
+    var name: String
+    var type: UInt8
+    var subtypes: [UInt8]
+    var majors: [UInt8]
+    var sizes: [UInt8]
+    /// The product with the same memory and locks; nil if they differ or are not known.
+    var product: Type2Product?
+
+    static func of(_ version: [UInt8]) -> Relative? {
+        guard version.count == 8, version[1] == 0x04 else { return nil }
+        return all.first {
+            $0.type == version[2] && $0.subtypes.contains(version[3]) && $0.majors.contains(version[4])
+                && $0.sizes.contains(version[6])
+        }
+    }
+
+    private static let all: [Relative] = [
+        Relative(name: "MIFARE Ultralight Nano", type: 3, subtypes: [1, 2], majors: [2, 3], sizes: [0x0B]),
+        Relative(name: "MIFARE Ultralight AES", type: 3, subtypes: [1, 2, 3], majors: [4], sizes: [0x0F]),
+        Relative(name: "NTAG 210µ", type: 4, subtypes: [1, 2], majors: [2], sizes: [0x0B]),
+        Relative(name: "NTAG213F", type: 4, subtypes: [4], majors: [1], sizes: [0x0F], product: .ntag213),
+        Relative(name: "NTAG216F", type: 4, subtypes: [4], majors: [1], sizes: [0x13], product: .ntag216),
+        Relative(name: "NTAG 213 TT", type: 4, subtypes: [2], majors: [3], sizes: [0x0F], product: .ntag213),
+        Relative(name: "NTAG 223 DNA", type: 4, subtypes: [2], majors: [4], sizes: [0x0F]),
+        Relative(name: "NTAG 223 DNA StatusDetect", type: 4, subtypes: [8], majors: [4], sizes: [0x0F]),
+        Relative(name: "NTAG 224 DNA", type: 4, subtypes: [2], majors: [5], sizes: [0x10]),
+        Relative(name: "NTAG 224 DNA StatusDetect", type: 4, subtypes: [8], majors: [5], sizes: [0x10]),
+    ]
 }
 
 // MARK: The products

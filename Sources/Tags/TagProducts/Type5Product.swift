@@ -15,7 +15,8 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         public static let writeMultiple = Features(rawValue: 1 << 0)
         /// The extended commands 30 to 3C, with two-byte block numbers.
         public static let extended = Features(rawValue: 1 << 1)
-        /// NXP's random numbers and passwords (commands B2 to B5) and INVENTORY READ (A0 and A1).
+        /// NXP's random numbers and passwords (commands B2 to B5) and INVENTORY READ (A0 and A1). All have the password
+        /// for surveillance and the application family.
         public static let passwords = Features(rawValue: 1 << 2)
         /// NXP's electronic article surveillance (commands A2 to A6).
         public static let surveillance = Features(rawValue: 1 << 3)
@@ -27,10 +28,15 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         public static let configuration = Features(rawValue: 1 << 6)
         /// Only blocks 0 and 1 can be locked, as on ST25DV.
         public static let locksFirstBlocksOnly = Features(rawValue: 1 << 7)
-        /// Protected pages, privacy, destruction and persistent quiet of ICODE SLIX2 (commands A7, B6, B7, B9 to BC).
+        /// Protected pages, persistent quiet and surveillance identifier of ICODE SLIX2 (commands A7, AB, B6, B7, BB to
+        /// BD).
         public static let pages = Features(rawValue: 1 << 8)
         /// The configuration, 32-bit passwords, surveillance, kill and untraceable mode of ST25TV.
         public static let tagConfiguration = Features(rawValue: 1 << 9)
+        /// Privacy and destruction of an ICODE, with a password for each (commands B9 and BA).
+        public static let privacy = Features(rawValue: 1 << 10)
+        /// The read and the write password of an ICODE.
+        public static let memoryPasswords = Features(rawValue: 1 << 11)
     }
 
     /// The product's name, such as `ICODE SLIX`.
@@ -98,7 +104,27 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         uidPrefix: [0xE0, 0x04, 0x01, 0x08],
         blockCount: 80,
         icReference: 0x01,
-        features: [.passwords, .surveillance, .signature, .counter, .pages],
+        features: [.passwords, .surveillance, .privacy, .memoryPasswords, .signature, .counter, .pages],
+        programmingTime: .milliseconds(4)
+    )
+
+    /// ICODE SLIX-S (SL2S5302): 40 blocks. Its protection of pages and its surveillance identifier are not modelled.
+    public static let icodeSLIXS = Type5Product(
+        name: "ICODE SLIX-S",
+        uidPrefix: [0xE0, 0x04, 0x02, 0x10],
+        blockCount: 40,
+        icReference: 0x02,
+        features: [.passwords, .surveillance, .privacy, .memoryPasswords],
+        programmingTime: .milliseconds(4)
+    )
+
+    /// ICODE SLIX-L (SL2S5002): 8 blocks.
+    public static let icodeSLIXL = Type5Product(
+        name: "ICODE SLIX-L",
+        uidPrefix: [0xE0, 0x04, 0x03, 0x10],
+        blockCount: 8,
+        icReference: 0x03,
+        features: [.passwords, .surveillance, .privacy],
         programmingTime: .milliseconds(4)
     )
 
@@ -194,7 +220,9 @@ package struct Type5Family: Sendable {
     var memory: Int? = nil
     var isSigned = false
     /// The products with a virtual tag.
-    var products: [Type5Product] = []
+    package var products: [Type5Product] = []
+    /// For products of several sizes without a virtual tag: each name, and the largest memory in bytes that it means.
+    var sizes: [(largest: Int, name: String)] = []
 
     /// The memory for a message in bytes; nil unless it is the same for every tag of the family.
     package var memorySize: Int? {
@@ -209,6 +237,17 @@ package struct Type5Family: Sendable {
         icode.flatMap { $0.features.contains(.counter) ? UInt8($0.blockCount - 1) : nil }
     }
 
+    /// Whether the memory size must be known for the product's name.
+    package var needsSize: Bool { products.count > 1 || !sizes.isEmpty }
+
+    /// Returns the product's name for a memory size in bytes, counter included; the family's name if that does not
+    /// decide.
+    package func name(memorySize: Int?) -> String? {
+        guard let memorySize else { return name }
+        return products.first { $0.blockCount * $0.blockSize == memorySize }?.name
+            ?? sizes.first { memorySize <= $0.largest }?.name ?? name
+    }
+
     private var icode: Type5Product? { manufacturer == 0x04 ? products.first : nil }
 
     /// Finds the family of a UID, which starts with E0; nil for an unknown family.
@@ -220,6 +259,15 @@ package struct Type5Family: Sendable {
     }
 
     static let all: [Type5Family] = [
+        // Bits 39 to 36 of the UID, 0100, on a tag with 75 blocks and a counter (Proxmark3 pull request 3279).
+        Type5Family(
+            name: "ICODE 3",
+            manufacturer: 0x04,
+            codes: 0x01...0x01,
+            variant: (0x78, 0x20),
+            memory: 300,
+            isSigned: true
+        ),
         // Bits 36 and 35 of the UID (NXP SL2S2602 data sheet, 9.3). ICODE SLI has 28 blocks.
         Type5Family(name: "ICODE SLI", manufacturer: 0x04, codes: 0x01...0x01, variant: (0x18, 0x00), memory: 112),
         Type5Family(
@@ -236,16 +284,41 @@ package struct Type5Family: Sendable {
             variant: (0x18, 0x08),
             products: [.icodeSLIX2]
         ),
-        Type5Family(name: "ICODE DNA", manufacturer: 0x04, codes: 0x01...0x01, variant: (0x18, 0x18), isSigned: true),
+        // ICODE DNA has 64 blocks, NTAG 5 at least 128 (Proxmark3 pull request 1882; NTP5210 and NTP53x2 data sheets).
+        Type5Family(
+            name: "ICODE DNA/NTAG 5",
+            manufacturer: 0x04,
+            codes: 0x01...0x01,
+            variant: (0x18, 0x18),
+            isSigned: true,
+            sizes: [(256, "ICODE DNA"), (.max, "NTAG 5")]
+        ),
         Type5Family(name: "ICODE SLI-S", manufacturer: 0x04, codes: 0x02...0x02, variant: (0x10, 0x00)),
-        Type5Family(name: "ICODE SLIX-S", manufacturer: 0x04, codes: 0x02...0x02, variant: (0x10, 0x10)),
+        Type5Family(
+            name: "ICODE SLIX-S",
+            manufacturer: 0x04,
+            codes: 0x02...0x02,
+            variant: (0x10, 0x10),
+            products: [.icodeSLIXS]
+        ),
         Type5Family(name: "ICODE SLI-L", manufacturer: 0x04, codes: 0x03...0x03, variant: (0x10, 0x00)),
-        Type5Family(name: "ICODE SLIX-L", manufacturer: 0x04, codes: 0x03...0x03, variant: (0x10, 0x10)),
+        Type5Family(
+            name: "ICODE SLIX-L",
+            manufacturer: 0x04,
+            codes: 0x03...0x03,
+            variant: (0x10, 0x10),
+            products: [.icodeSLIXL]
+        ),
         Type5Family(name: "ST25TV512C/02KC", manufacturer: 0x02, codes: 0x08...0x08),
         Type5Family(name: "ST25TV512/02K", manufacturer: 0x02, codes: 0x23...0x23, products: [.st25tv512, .st25tv02K]),
         Type5Family(name: "ST25DV04K", manufacturer: 0x02, codes: 0x24...0x25, products: [.st25dv04K]),
         Type5Family(name: "ST25DV16K/64K", manufacturer: 0x02, codes: 0x26...0x27, products: [.st25dv16K, .st25dv64K]),
-        Type5Family(name: "ST25TV16K/64K", manufacturer: 0x02, codes: 0x48...0x48),
+        Type5Family(
+            name: "ST25TV16K/64K",
+            manufacturer: 0x02,
+            codes: 0x48...0x48,
+            sizes: [(2048, "ST25TV16K"), (8192, "ST25TV64K")]
+        ),
         // The high six bits are the product code.
         Type5Family(name: "M24LR64", manufacturer: 0x02, codes: 0x2C...0x2F, readsWithinSectors: true),
         Type5Family(name: "LRIS64K", manufacturer: 0x02, codes: 0x44...0x47, readsWithinSectors: true),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagProducts
 
 /// The persistent state of a tag of any type.
 public indirect enum TagContents: Sendable, Hashable {
@@ -51,8 +52,30 @@ public indirect enum TagContents: Sendable, Hashable {
         }
     }
 
-    /// The product's name, such as `NTAG215`.
+    /// The product's name as a reader finds it, such as `NTAG215` or `MIFARE DESFire EV1 4K`. If the tag does not
+    /// identify its product, this is ``model``.
     public var product: String {
+        let name: String? =
+            switch self {
+            case .type2(let contents): contents.version.flatMap { Type2Product.name(version: $0) }
+            case .type3(.standard(let contents)):
+                contents.pmm.dropFirst().first.flatMap { CardName.ofFeliCa(icCode: $0) }
+            case .type4(let contents):
+                switch contents.kind {
+                case .desfire(let desfire): CardName.ofNXP(hardware: desfire.version)
+                case .version(let card): CardName.ofNXP(hardware: card.version)
+                default: nil
+                }
+            case .type5(let contents) where !Type5Product.all.contains(contents.product):
+                Type5Family.of(contents.uid)?
+                    .name(memorySize: contents.product.blockCount * contents.product.blockSize)
+            default: nil
+            }
+        return name ?? model
+    }
+
+    /// The name of the model in this project's images, such as `NTAG215` or `DESFire EV1`.
+    public var model: String {
         switch self {
         case .type1(let contents): contents.product.rawValue
         case .type2(let contents): contents.product.name
@@ -189,9 +212,9 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
             TagProduct(name: "generic Type 3", kind: .genericType3),
             TagProduct(name: "generic Type 4", kind: .genericType4A),
             TagProduct(name: "generic Type 4B", kind: .genericType4B),
-            TagProduct(name: "DESFire EV1 2K", kind: .desfire(.kilobytes2)),
-            TagProduct(name: "DESFire EV1 4K", kind: .desfire(.kilobytes4)),
-            TagProduct(name: "DESFire EV1 8K", kind: .desfire(.kilobytes8)),
+            TagProduct(name: "MIFARE DESFire EV1 2K", kind: .desfire(.kilobytes2)),
+            TagProduct(name: "MIFARE DESFire EV1 4K", kind: .desfire(.kilobytes4)),
+            TagProduct(name: "MIFARE DESFire EV1 8K", kind: .desfire(.kilobytes8)),
             TagProduct(name: "NTAG 424 DNA", kind: .ntag424),
         ]
         + Type5Product.all.map { TagProduct(name: $0.name, kind: .type5($0)) }

@@ -48,6 +48,50 @@ import VirtualTags
         #expect(inspection.unknown == (isNTAG21 ? [.failedAuthentications, .counters] : [.failedAuthentications]))
     }
 
+    @Test(arguments: TagProduct.all) func `Product name: a reader finds the one that the image has`(
+        product: TagProduct
+    ) async throws {
+        // The UID of a generic tag must not be that of a product.
+        let generic: [UInt8] = [0xE0, 0xFE, 1, 2, 3, 4, 5, 6]
+        let contents = product.blank(uid: product.name == "generic Type 5" ? generic : nil)
+        guard product.tagType != nil else { return }
+        #expect(contents.product == product.name || product.name.hasPrefix("generic"))
+        let found = try await inspection(contents.makeTag()).findings.product
+        #expect(found == product.name || found == nil && product.name.hasPrefix("generic"))
+    }
+
+    @Test func `Product name of a relative: a reader finds the one that the image has`() async throws {
+        var nano = Type2Contents(blank: .ultralightEV1UL11, uid: Self.tagUID)
+        nano.version = [0x00, 0x04, 0x03, 0x01, 0x02, 0x00, 0x0B, 0x03]
+        let uid: [UInt8] = [0xE0, 0x04, 0x01, 0x20, 0x01, 0x11, 0x0C, 0xDE]
+        let icode3 = Type5Contents(blank: .generic(blockCount: 76), uid: uid)
+        let felica = FeliCaStandardContents(
+            idm: Self.idm,
+            pmm: [0x01, 0x20, 0x22, 0x04, 0x27, 0x67, 0x4E, 0xFF],
+            systems: [FeliCaSystem(ndefBlocks: 4)]
+        )
+        for (contents, name): (TagContents, String) in [
+            (.type2(nano), "MIFARE Ultralight Nano"), (.type5(icode3), "ICODE 3"),
+            (.type3(.standard(felica)), "FeliCa Standard"),
+        ] {
+            #expect(contents.product == name)
+            #expect(try await inspection(contents.makeTag()).findings.product == name)
+        }
+        // ICODE 3 has more than the 112 bytes of an ICODE SLI (Proxmark3 pull request 3279).
+        let message = [UInt8](repeating: 0xAA, count: 250)
+        let tag = VirtualType5Tag(icode3)
+        let field = VirtualField(onElapsed: { _ in })
+        field.bring(tag)
+        let capacity = try await ReaderSession.with(NFCEnvironment(reader: .field(field))) { session, tags in
+            try await session.work(with: tags[0]) { tag throws(TagError) in
+                let forumTag = try tag.ndef
+                try await forumTag.writeNDEF(message)
+                return try await forumTag.detectNDEF().capacity
+            }
+        }
+        #expect(capacity == 292)
+    }
+
     @Test func `Type 2 inspection: protected memory, and values that the reader derived, are unknown`() async throws {
         var contents = Type2Contents(blank: .ntag215, uid: Self.tagUID)
         let whole = try await inspection(VirtualType2Tag(contents)) { .discovering(ConcludingReader($0)) }

@@ -107,7 +107,8 @@ struct TagNameTests {
 
     /// The first four bytes of a UID.
     private static let type5 = """
-        e0040150 ICODE SLIX | e0040108 ICODE SLIX2 | e0040100 ICODE SLI | e0040118 ICODE DNA | e0040200 ICODE SLI-S
+        e0040150 ICODE SLIX | e0040108 ICODE SLIX2 | e0040100 ICODE SLI | e0040120 ICODE 3 | e0040127 ICODE 3
+        e0040118 ICODE DNA/NTAG 5 | e0040158 ICODE DNA/NTAG 5 | e0040130 ICODE SLIX | e0040200 ICODE SLI-S
         e0040210 ICODE SLIX-S | e0040208 ICODE SLI-S | e0040300 ICODE SLI-L | e0040310 ICODE SLIX-L | e0040400 -
         e0022308 ST25TV512/02K | e0022408 ST25DV04K | e0022608 ST25DV16K/64K | e0022c08 M24LR64 | e0020800 ST25TV512C/02KC
         e0022500 ST25DV04K | e0022700 ST25DV16K/64K | e0024800 ST25TV16K/64K | e0022b00 - | e0022f00 M24LR64
@@ -168,6 +169,17 @@ struct TagNameTests {
         #expect(try await name(.nfcA(NFCATarget(atqa: 4, sak: 8, uid: [1, 2, 3, 4])), nil) == "MIFARE Classic 1K")
         #expect(try await name(.nfcV(NFCVTarget(uid: bytes("e004015000112233"))), nil) == "ICODE SLIX")
         #expect(try await name(.nfcB(NFCBTarget(bytes("50 11223344 00000000 008171"))), nil) == nil)
+        // The size of the memory tells products with the same UIDs apart.
+        for (uid, size, product) in [
+            ("e0040118", "3f", "ICODE DNA"), ("e0040118", "7f", "NTAG 5"), ("e0022300", "0f", "ST25TV512"),
+            ("e0022300", "3f", "ST25TV02K"), ("e0022300", "2f", "ST25TV512/02K"),
+        ] {
+            let target = NFCVTarget(uid: bytes(uid + "00112233"))
+            let answer = "00 04 \(hex(target.uid.reversed())) \(size)03"
+            let link = ScriptedLink(.nfcV, exchanges: "> 022b < \(answer)")
+            let tag = Type5Tag(target: target, link: link, isAlone: true)
+            #expect(try await name(.nfcV(target), tag) == product, "\(uid) \(size)")
+        }
         // A card of ISO-DEP is asked when it is a MIFARE.
         let card = TagTarget.nfcA(NFCATarget(atqa: 0x0344, sak: 0x20, uid: bytes("04a1b2c3d4e580")))
         let version =

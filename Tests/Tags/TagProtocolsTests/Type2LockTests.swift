@@ -61,6 +61,38 @@ struct Type2LockTests {
         #expect(Type2Product(version: [UInt8](repeating: 4, count: 7)) == nil)
     }
 
+    /// GET_VERSION without its first two bytes and its last; the name, and the product with the same memory (Proxmark3,
+    /// `cmdhfmfu.c`; NXP AN10833).
+    private static let relatives = """
+        030102000b MIFARE Ultralight Nano | -
+        030202000b MIFARE Ultralight Nano | -
+        030103000b MIFARE Ultralight Nano | -
+        030104000f MIFARE Ultralight AES | -
+        030304000f MIFARE Ultralight AES | -
+        030201000b MIFARE Ultralight EV1 UL11 | MIFARE Ultralight EV1 UL11
+        040102000b NTAG 210µ | -
+        040202000b NTAG 210µ | -
+        040201000b NTAG210 | NTAG210
+        040401000f NTAG213F | NTAG213
+        0404010013 NTAG216F | NTAG216
+        040203000f NTAG 213 TT | NTAG213
+        040201010f NTAG213 | NTAG213
+        040204000f NTAG 223 DNA | -
+        040804000f NTAG 223 DNA StatusDetect | -
+        0402050010 NTAG 224 DNA | -
+        0408050010 NTAG 224 DNA StatusDetect | -
+        0402010111 NTAG215 | NTAG215
+        """
+
+    @Test func `Type 2 products of the same type and size: each has its own name by GET_VERSION`() async throws {
+        for row in Self.relatives.split(separator: "\n") {
+            let version = "0004\(row.prefix(10))03"
+            let product = Type2Product(version: bytes(version))?.name ?? "-"
+            let name = try await makeTag(ScriptedLink(exchanges: "> 60 < \(version)")).identifyProduct()
+            #expect("\(row.prefix(10)) \(name ?? "-") | \(product)" == row)
+        }
+    }
+
     @Test(arguments: Type2Product.all) func `Type 2 products: each is identified on the tag itself`(
         product: Type2Product
     ) async throws {

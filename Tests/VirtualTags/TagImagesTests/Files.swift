@@ -15,12 +15,12 @@ enum Files {
 
     /// The files of all formats but JSON of the project's own, each with its format and product.
     static let tagFiles: [(name: String, format: TagImage.Format, product: String)] = [
-        ("ntag215-uri.nfc", .flipper, "NTAG215"), ("desfire.nfc", .flipper, "DESFire EV2"),
-        ("classic-unknown.nfc", .flipper, "MIFARE Classic 1K"), ("felica-standard.nfc", .flipper, "FeliCa"),
-        ("felica-keys.nfc", .flipper, "FeliCa"), ("felica-lite.nfc", .flipper, "FeliCa Lite-S"),
+        ("ntag215-uri.nfc", .flipper, "NTAG215"), ("desfire.nfc", .flipper, "MIFARE DESFire EV2 8K"),
+        ("classic-unknown.nfc", .flipper, "MIFARE Classic 1K"), ("felica-standard.nfc", .flipper, "FeliCa Standard"),
+        ("felica-keys.nfc", .flipper, "FeliCa Standard"), ("felica-lite.nfc", .flipper, "FeliCa Lite-S"),
         ("slix2-every-password.nfc", .flipper, "ICODE SLIX2"),
-        ("type4-tag.nfc", .flipper, "generic Type 4"), ("ntag424-version.nfc", .flipper, "NTAG 4xx"),
-        ("mifare-plus.nfc", .flipper, "MIFARE Plus"), ("emv.nfc", .flipper, "EMV card"),
+        ("type4-tag.nfc", .flipper, "generic Type 4"), ("ntag424-version.nfc", .flipper, "NTAG 424 DNA"),
+        ("mifare-plus.nfc", .flipper, "MIFARE Plus EV2 2K"), ("emv.nfc", .flipper, "EMV card"),
         ("iso14443-3a.nfc", .flipper, "generic NFC-A"), ("iso14443-3b.nfc", .flipper, "generic ISO 14443-4"),
         ("iso14443-4a.nfc", .flipper, "generic ISO 14443-4"),
         ("hf-mfu-ul11-dump.json", .proxmarkJSON, "MIFARE Ultralight EV1 UL11"),

@@ -30,12 +30,14 @@ struct FormatTests {
         // The client's pages are counted in a byte.
         formats["NTAG I2C 2K"] = [.flipper]
         for product in ClassicProduct.allCases { formats[product.rawValue] = all }
-        for name in ["ICODE SLIX", "ICODE SLIX2", "ST25TV512", "ST25TV02K", "ST25DV04K", "generic Type 5"] {
+        for name in [
+            "ICODE SLIX", "ICODE SLIX2", "ICODE SLIX-S", "ICODE SLIX-L", "ST25TV512", "ST25TV02K", "ST25DV04K",
+            "generic Type 5",
+        ] {
             formats[name] = [.flipper, .proxmarkJSON, .proxmarkBinary]
         }
-        for name in ["FeliCa Lite-S", "generic Type 3", "DESFire EV1 2K", "DESFire EV1 4K", "DESFire EV1 8K"] {
-            formats[name] = [.flipper]
-        }
+        for name in ["FeliCa Lite-S", "generic Type 3", "MIFARE DESFire EV1 2K"] { formats[name] = [.flipper] }
+        for name in ["MIFARE DESFire EV1 4K", "MIFARE DESFire EV1 8K"] { formats[name] = [.flipper] }
         formats["Topaz 96"] = [.proxmarkJSON]
         return formats
     }()

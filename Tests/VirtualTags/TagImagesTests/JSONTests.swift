@@ -56,7 +56,7 @@ struct JSONImageTests {
             let image = try TagImage(parsing: line)
             #expect(try image.encoded() == line, "\(id)")
             #expect(image.tagType == numbers[try #require(object["type"] as? String)], "\(id)")
-            #expect(image.product == object["product"] as? String, "\(id)")
+            #expect(image.contents.model == object["product"] as? String, "\(id)")
             #expect(image.uid == hex(try #require(object["uid"] as? String)), "\(id)")
             #expect(try image.contents.returns(), "\(id)")
             // An image of a Type 2 tag may lack pages that the tag has.

@@ -42,6 +42,20 @@ struct Type5ImageTests {
         #expect(try TagContents(text: more) == slix)
     }
 
+    @Test func `Flipper SLIX-L and SLIX-S: read with their passwords and privacy, and written the same`() throws {
+        for (product, uid) in [(Type5Product.icodeSLIXL, "e0 04 03 50"), (.icodeSLIXS, "e0 04 02 58")] {
+            var contents = Type5Contents(blank: product, uid: hex(uid + " 20 30 36 1d"))
+            contents.passwords[0x04] = 0x5B6E_FD7F
+            contents.protection.isPrivate = true
+            let text = try TagContents.type5(contents).text(.flipper)
+            #expect(text.contains("\nDevice type: SLIX\n"))
+            #expect(text.contains("\nPassword Privacy: 7F FD 6E 5B\nPassword Destroy: 0F 0F 0F 0F\n"))
+            #expect(text.hasSuffix("\nPassword EAS: 00 00 00 00\nPrivacy Mode: true\nLock EAS: false\n"))
+            #expect(text.contains("Password Read") == (product == .icodeSLIXS))
+            #expect(try TagContents(text: text) == .type5(contents))
+        }
+    }
+
     @Test(arguments: 0...3)
     func `Flipper SLIX of an earlier file: locks of AFI and DSFID before those of the blocks`(head: Int) throws {
         var slix = Type5Contents(blank: .icodeSLIX)

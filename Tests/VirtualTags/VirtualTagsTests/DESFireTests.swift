@@ -48,6 +48,10 @@ struct DESFireTests {
             90 6f 00 00 00 -> 01 02 91 00
             == A loss of power forgets the rest of an answer, a challenge and the application
             60 -> af ..; power; af -> 1c; 0a 00 -> #9; power; af -> 1c; app; power; 6f -> 9d
+            == After an ISO command, native commands are refused outside APDUs until the next activation
+            tag ndef
+            60 -> af ..; SELECT -> 90 00; 60 -> 0b; 5a 01 00 00 -> 0b; af -> 0b; 90 6f 00 00 00 -> 01 02 91 00
+            6f -> 0b; power; 60 -> af ..
             == READ SIGNATURE has a status of its own
             tag blank; ev2
             3c 00 -> 90 00*56; 90 3c 00 00 01 00 00 -> 00*56 91 90; 3c 01 -> 9e; 3c -> 9e; 6a -> 00
@@ -92,16 +96,19 @@ struct DESFireTests {
             tag ndef; size = 2
             SELECT -> 90 00; 00 d6 82 00 34 55*52 -> 90 00; work -> 6; 00 d6 82 00 20 55*32 -> 90 00; work -> 3
             00 d6 82 00 21 55*33 -> 90 00; work -> 6; 00 a4 00 0c 02 e1 04 -> 90 00; 00 d6 07 ff 01 55 -> 90 00
-            work -> 3; 00 d6 07 ff 02 55 55 -> 6a 84; 00 d6 08 00 01 55 -> 6b 00; 60 -> af ..; work -> no write
+            work -> 3; 00 d6 07 ff 02 55 55 -> 6a 84; 00 d6 08 00 01 55 -> 6b 00
+            90 60 00 00 00 -> .. 91 af; work -> no write
             == ISO commands are refused where data have to be enciphered
             tag app; keys = 82; 1 = standard 00*16; mode 1 = 03; rights 1 = 1110
-            mark; app; 00 b0 81 00 02 -> 69 82; 00 d6 81 00 01 55 -> 69 82; auth aa 1 -> 00; 00 b0 81 00 02 -> 69 85
+            mark; app; 00 b0 81 00 02 -> 69 82; 00 d6 81 00 01 55 -> 69 82; power
+            app; auth aa 1 -> 00; 00 b0 81 00 02 -> 69 85
             00 d6 81 00 01 55 -> 69 85; changed -> no
             == A selection forgets the file, and so does a loss of power
             tag app; 1 = standard 07; iso 1 = e101; 2 = backup 00; apps = 2
-            app; 00 a4 02 0c 02 e1 01 -> 90 00; 3d 02 00 00 00 01 00 00 aa -> 00; app; 00 b0 00 00 01 -> 69 86
-            c7 -> 0c; 00 a4 02 0c 02 e1 01 -> 90 00; 5a 02 00 00 -> 00; 00 b0 00 00 01 -> 69 86; 5a 09 00 00 -> a0
-            6f -> 00
+            app; 00 a4 02 0c 02 e1 01 -> 90 00; 90 3d 00 00 08 02 00 00 00 01 00 00 aa 00 -> 91 00
+            90 5a 00 00 03 01 00 00 00 -> 91 00; 00 b0 00 00 01 -> 69 86; 90 c7 00 00 00 -> 91 0c
+            00 a4 02 0c 02 e1 01 -> 90 00; 90 5a 00 00 03 02 00 00 00 -> 91 00; 00 b0 00 00 01 -> 69 86
+            90 5a 00 00 03 09 00 00 00 -> 91 a0; 90 6f 00 00 00 -> 91 00
             """,
             on: make
         )
@@ -205,7 +212,7 @@ struct DESFireTests {
             == The commands of EV2 are unknown to EV1, and an ISO command ends an answer in frames
             tag app; 1 = standard 07*100
             app; ad 01 00*6 -> 1c; 8d 01 00 00 00 01 00 00 aa -> 1c; bd 01 00*6 -> af 07*59
-            00 b0 81 00 01 -> 07 90 00; af -> 1c
+            00 b0 81 00 01 -> 07 90 00; 90 af 00 00 00 -> 91 1c
             == A backup file changes with COMMIT TRANSACTION alone
             tag app; 4 = backup 00*4
             app; 3d 04 00 00 00 02 00 00 aa bb -> 00; bd 04 00*6 -> 00 00*4; a7 -> 00; c7 -> 0c

@@ -93,6 +93,43 @@ struct ICODETests {
         )
     }
 
+    @Test func `ICODE SLIX-L and SLIX-S: privacy and destruction with the delivered passwords, and no pages`()
+        async throws
+    {
+        for product in ["ICODE SLIX-L", "ICODE SLIX-S"] {
+            // SL2S5302 data sheet, 8.4.3; Flipper Zero's model of both products; the passwords of tags as delivered.
+            try await play(
+                """
+                == \(product): private, only the random number and the privacy password are heard
+                cover 22 ba 04 UID / 0f 0f 0f 0f -> 00; power; 26 01 00 -> -; 02 20 00 -> -; 22 2b UID -> -
+                cover 02 b3 04 04 / 0f 0f 0f 0f -> 00; 26 01 00 -> 00 00 UID; power; 26 01 00 -> 00 00 UID
+                == \(product): after a wrong password it is silent until it loses its power
+                cover 22 ba 04 UID / 0f 0f 0f 0e -> -; 26 01 00 -> -; power; 26 01 00 -> 00 00 UID
+                == \(product): the privacy password is changed and locked
+                give 04 0f 0f 0f 0f -> 00; 22 b4 04 UID 04 aa bb cc dd -> 00; give 04 aa bb cc dd -> 00
+                22 b5 04 UID 04 -> 00; 22 b4 04 UID 04 00*4 -> 01 12; password 04 -> aa bb cc dd
+                == \(product): destroyed
+                cover 22 b9 04 UID / 0f 0f 0f 0f -> 00; power; 26 01 00 -> -; 02 b2 04 -> -
+                == \(product): no commands of SLIX2
+                02 ab 04 -> 01 01; 22 b6 04 UID 00 00 -> 01 01; 22 bb 04 UID -> 01 01; 02 bd 04 -> 01 01
+                02 a7 04 34 12 -> 01 01
+                """
+            ) { _ in try make(product) }
+        }
+        try await play(
+            """
+            == A SLIX has neither, and SLIX-L no passwords of the memory
+            tag ICODE SLIX
+            cover 22 ba 04 UID / 0f 0f 0f 0f -> 01 01; cover 22 b9 04 UID / 0f 0f 0f 0f -> 01 01
+            tag ICODE SLIX-L
+            give 01 00 00 00 00 -> 01 0f
+            tag ICODE SLIX-S
+            give 01 00 00 00 00 -> 00; give 02 00 00 00 00 -> 00
+            """,
+            on: make
+        )
+    }
+
     @Test func `ICODE surveillance: set, reset, protected and locked, with its own identifier on SLIX2`() async throws {
         let alarm =
             "2f b3 62 70 d5 a7 90 7f e8 b1 80 38 d2 81 49 76 82 da 9a 86 6f af 8b b0 f1 9c d1 12 a5 72 37 ef"

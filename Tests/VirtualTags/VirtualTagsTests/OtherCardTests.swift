@@ -92,7 +92,9 @@ struct OtherCardTests {
             90 60 00 00 00 -> 01 02 03 04 05 06 07 91 af; 90 60 00 00 -> 01 02 03 04 05 06 07 91 af
             90 6a 00 00 00 -> 91 1c; 60 00 -> 7e; 00 a4 00 00 -> 6a 82; 00 b0 00 00 -> 6d 00
             == Another command and a loss of power forget the rest
-            60 -> \(first); 00 a4 00 00 -> 6a 82; af -> 1c; 60 -> \(first); power; af -> 1c; 60 -> \(first)
+            60 -> \(first); 00 a4 00 00 -> 6a 82; 90 af 00 00 -> 91 1c; power; 60 -> \(first); power; af -> 1c
+            == After an ISO command, native commands are refused outside APDUs until the card loses power
+            00 a4 00 00 -> 6a 82; 60 -> 0b; 90 60 00 00 -> 01 02 03 04 05 06 07 91 af; power; 60 -> \(first)
             """
         ) { _ in Stage(VersionCard(VersionCardContents(.mifarePlus, version: version(28)))) }
         // The bytes that are known, those with the fab's five bits, and the length of the last frame.
@@ -109,8 +111,9 @@ struct OtherCardTests {
             try await Stage(VersionCard(VersionCardContents(.ntag4xx, version: unknown))).check("60 -> 1c")
         }
         let chips: [(String, String)] = [
-            ("04 04 02 10", "NTAG 413 DNA"), ("04 04 02 30", "NTAG 424 DNA"), ("04 04 08 30", "NTAG 424 DNA TagTamper"),
-            ("04 04 02 20", VersionCardContents.Family.ntag4xx.rawValue),
+            ("04 04 02 10 00 11 05", "NTAG 413 DNA"), ("04 04 02 30 00 11 05", "NTAG 424 DNA"),
+            ("04 04 08 30 00 11 05", "NTAG 424 DNA TagTamper"),
+            ("04 04 02 20 00 11 05", VersionCardContents.Family.ntag4xx.rawValue),
             ("04 04 02", VersionCardContents.Family.ntag4xx.rawValue),
         ]
         for (version, chip) in chips {

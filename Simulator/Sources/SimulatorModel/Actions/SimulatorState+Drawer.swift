@@ -93,7 +93,7 @@ extension SimulatorState {
         let card = try drawer.find(action["tag"]?.string)
         let contents = card.contents
         let capacity = card.summary.capacity
-        if let product = TagProduct(named: contents.product), product.identifierLengths.contains(contents.uid.count) {
+        if let product = TagProduct(named: contents.model), product.identifierLengths.contains(contents.uid.count) {
             var size: Int?
             if let sizes = product.sizes, let capacity { size = min(max(capacity, sizes.lowerBound), sizes.upperBound) }
             return replace(card, product.blank(uid: contents.uid, size: size))

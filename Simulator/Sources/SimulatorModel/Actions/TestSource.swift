@@ -65,7 +65,7 @@ struct TestSource: Sendable {
     private static func spec(ofImage image: String) -> String {
         let whole = ".dump(Array(\(literal(image)).utf8))"
         guard let contents = try? TagImage(parsing: Array(image.utf8)).contents,
-            let product = TagProduct(named: contents.product),
+            let product = TagProduct(named: contents.model),
             product.identifierLengths.contains(contents.uid.count)
         else { return whole }
         let message = NDEFSummary(of: contents).message ?? []

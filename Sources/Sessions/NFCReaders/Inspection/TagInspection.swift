@@ -95,7 +95,7 @@ extension TagInspection {
     }
 
     fileprivate mutating func ask(_ tag: Type2Tag) async throws(TagError) {
-        guard let product = Type2Product.all.first(where: { $0.name == findings.product }) else { return }
+        guard let product = try await tag.product(), Type2Product.all.contains(product) else { return }
         var result = Type2Contents(blank: product, uid: tag.target.uid)
         result.atqa = tag.target.atqa
         result.sak = tag.target.sak ?? 0

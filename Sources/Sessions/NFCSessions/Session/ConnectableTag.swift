@@ -39,7 +39,7 @@ public final class ConnectableTag: Sendable {
     package init(_ tag: ActivatedTag, session: ReaderSession) {
         target = tag.target
         self.session = session
-        presence = TagPresenceID(of: target.identifier, on: session.driver)
+        presence = TagPresenceID(of: target, on: session.driver)
         selectedApplication = tag.selectedApplication
         supportsPACE = tag.supportsPACE
         answerToSelect = tag.answerToSelect
@@ -79,14 +79,37 @@ public final class ConnectableTag: Sendable {
 }
 
 /// The identity of one visit of a tag. A tag's return starts a new visit, if the reader can distinguish visits.
+///
+/// Travel documents and some other cards have a new identifier at each activation. All identifiers of this kind are
+/// equal, so that such a card is the same at every search.
 struct TagPresenceID: Hashable, Sendable {
     let identifier: [UInt8]
     /// The number of the arrival; nil if the reader can't distinguish arrivals.
     let arrival: UInt64?
+    /// Whether the identifier may change at each activation.
+    private let isVolatile: Bool
 
     /// Creates the identity of a tag that the last search found.
-    init(of identifier: [UInt8], on driver: any ReaderDriver) {
-        self.identifier = identifier
+    init(of target: TagTarget, on driver: any ReaderDriver) {
+        identifier = target.identifier
         arrival = driver.arrival(of: identifier)
+        isVolatile =
+            switch target {
+            // A 4-byte UID that starts with 08 is random (ISO/IEC 14443-3, 6.5.4).
+            case .nfcA: identifier.count == 4 && identifier.first == 0x08
+            // A PUPI may be random (ISO/IEC 14443-3, 7.9.2).
+            case .nfcB: true
+            case .nfcF, .nfcV: false
+            }
+    }
+
+    static func == (lhs: TagPresenceID, rhs: TagPresenceID) -> Bool {
+        lhs.arrival == rhs.arrival && lhs.isVolatile == rhs.isVolatile
+            && (lhs.isVolatile || lhs.identifier == rhs.identifier)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(arrival)
+        if !isVolatile { hasher.combine(identifier) }
     }
 }

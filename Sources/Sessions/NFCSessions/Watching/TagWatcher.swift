@@ -215,7 +215,7 @@ public final class TagWatcher: Sendable {
         let airtimeBefore = driver.statistics.airtime
         var (tags, selected) = try await source.find(.ndef)
         let isFirst = found()
-        let present = tags.map { TagPresenceID(of: $0.target.identifier, on: driver) }
+        let present = tags.map { TagPresenceID(of: $0.target, on: driver) }
         if isFirst || nearTags.contains(where: { !present.contains($0) }) {
             readTags.removeAll { !present.contains($0) }
             observer(.near(present.map(\.identifier)))

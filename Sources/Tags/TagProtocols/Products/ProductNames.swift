@@ -33,19 +33,7 @@ extension NFCATarget {
 
 extension NFCFTarget {
     /// The product's name, derived from its IC code, such as `FeliCa Lite-S`; nil when unknown.
-    public var productName: String? {
-        switch icCode {
-        case 0xF0: "FeliCa Lite"
-        case 0xF1: "FeliCa Lite-S"
-        case 0xF2: "FeliCa Link"
-        case 0xE0, 0xE1: "FeliCa Plug"
-        // RC-S915, RC-S954, RC-S960, RC-S962, SD2 and similar.
-        case 0x00...0x02, 0x08...0x0D, 0x20, 0x32, 0x35, 0x44...0x46: "FeliCa Standard"
-        // Mobile FeliCa.
-        case 0x06, 0x07, 0x10...0x1F: "Mobile FeliCa"
-        default: nil
-        }
-    }
+    public var productName: String? { CardName.ofFeliCa(icCode: icCode) }
 }
 
 extension Type1Target {
@@ -148,6 +136,9 @@ extension TagTarget {
         case (.nfcB, _): return nil
         // A reader that does not report the PMm returns all ones.
         case (.nfcF(let target), _): return target.productName
+        case (.nfcV(let target), let tag as Type5Tag):
+            guard let family = target.family, family.needsSize else { return target.productName }
+            return family.name(memorySize: try await tag.readMemorySize())
         case (.nfcV(let target), _): return target.productName
         }
     }
@@ -205,26 +196,9 @@ public struct DESFireVersion: Sendable, Hashable {
         return nil
     }
 
-    /// The storage size in bytes. The size byte encodes a power of two, or a range above a power of two; for a range,
-    /// this is the lower bound.
-    public var storageSize: Int { 1 << Int(hardware[5] >> 1 & 0x1F) }
+    /// The storage size in bytes. For a size byte that means a range, this is the lower bound.
+    public var storageSize: Int { CardName.storageSize(hardware[5]) }
 
     /// The product's name, such as `MIFARE DESFire EV1 4K` or `NTAG 424 DNA`; nil when unknown.
-    public var productName: String? {
-        guard hardware[0] == 0x04 else { return nil }
-        let size = storageSize >= 1024 ? " \(storageSize / 1024)K" : ""
-        switch (hardware[1] & 0x0F, hardware[3]) {
-        case (0x01, 0x00): return "MIFARE DESFire\(size)"
-        case (0x01, 0x01): return "MIFARE DESFire EV1\(size)"
-        case (0x01, 0x12), (0x01, 0x22): return "MIFARE DESFire EV2\(size)"
-        case (0x01, 0x33): return "MIFARE DESFire EV3\(size)"
-        case (0x01, 0xA0): return "MIFARE DUOX\(size)"
-        case (0x02, 0x11): return "MIFARE Plus EV1\(size)"
-        case (0x02, 0x22): return "MIFARE Plus EV2\(size)"
-        case (0x04, 0x10): return "NTAG 413 DNA"
-        case (0x04, 0x30): return hardware[2] & 0x08 != 0 ? "NTAG 424 DNA TagTamper" : "NTAG 424 DNA"
-        case (0x08, _): return "MIFARE DESFire Light"
-        default: return nil
-        }
-    }
+    public var productName: String? { CardName.ofNXP(hardware: hardware) }
 }

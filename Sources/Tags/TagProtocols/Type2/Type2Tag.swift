@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
-import TagProducts
+package import TagProducts
 
 /// The reader's side of a Type 2 tag: MIFARE Ultralight, NTAG and similar (NFC Forum T2T 1.2).
 ///
@@ -422,10 +422,13 @@ public final class Type2Tag: ForumTag {
     ///
     /// - Returns: the name as its manufacturer writes it, such as `NTAG213` or `MIFARE Ultralight C`; nil when unknown.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `cancelled`, `readerUnavailable`.
-    public func identifyProduct() async throws(TagError) -> String? { try await product()?.name }
+    public func identifyProduct() async throws(TagError) -> String? {
+        let product = try await product()
+        return try await readVersion().flatMap { Type2Product.name(version: $0) } ?? product?.name
+    }
 
-    /// Returns the product. The commands for it are sent only once.
-    func product() async throws(TagError) -> Type2Product? {
+    /// Returns the product, or one with the same memory and locks. The commands for it are sent only once.
+    package func product() async throws(TagError) -> Type2Product? {
         guard target.isNXP else { return nil }
         if let version = try await readVersion() { return Type2Product(version: version) }
         // Memory size distinguishes the products without GET_VERSION, if the reader was able to send that command.

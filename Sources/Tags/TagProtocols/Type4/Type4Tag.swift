@@ -242,10 +242,10 @@ public final class Type4Tag: ForumTag {
     private func selectApplication() async throws(TagError) {
         guard !isApplicationSelected else { return }
         selectedFile = nil
-        var status = try await send(.select(application: Self.applicationName)).status
+        var status = try await select(application: Self.applicationName)
         fileSelectParameter = 0x0C
         if !status.isSuccessOrWarning {
-            status = try await send(.select(application: Self.applicationName1)).status
+            status = try await select(application: Self.applicationName1)
             fileSelectParameter = 0x00
         }
         guard status.isSuccessOrWarning else {
@@ -253,6 +253,13 @@ public final class Type4Tag: ForumTag {
             throw TagError(.noCapabilityContainer, reason)
         }
         isApplicationSelected = true
+    }
+
+    /// Selects an application by name; without Le if the card refuses the length, as old cards do.
+    private func select(application name: [UInt8]) async throws(TagError) -> StatusWord {
+        let status = try await send(.select(application: name)).status
+        guard status.rawValue == 0x6700 else { return status }
+        return try await send(.select(application: name, expectsTemplate: false)).status
     }
 
     /// Selects a file, unless it is already selected; false when the card lacks the file.
@@ -310,7 +317,7 @@ public final class Type4Tag: ForumTag {
             container.fileSize,
             readLimit(container, offset: 0)
         )
-        let bytes = try await readBinary(offset: 0, count: wanted)
+        let bytes = try await readMessageStart(wanted, lengthSize: container.lengthSize)
         guard bytes.count >= container.lengthSize else {
             throw TagError(.lengthOverrun, "The NDEF file ends before its length field (NFC Forum T4T 1.2, 4.2).")
         }
@@ -328,6 +335,17 @@ public final class Type4Tag: ForumTag {
         messageLength = length
         messageStart = Array(bytes[container.lengthSize...].prefix(length))
         return length
+    }
+
+    /// Reads the start of the NDEF file, or only its length field if the card refuses more. Cards emulated by a phone
+    /// often refuse to read past the end of the message.
+    private func readMessageStart(_ wanted: Int, lengthSize: Int) async throws(TagError) -> [UInt8] {
+        do throws(TagError) {
+            return try await readBinary(offset: 0, count: wanted)
+        } catch {
+            guard error.code == .refused, wanted > lengthSize else { throw error }
+            return try await readBinary(offset: 0, count: lengthSize)
+        }
     }
 
     /// Returns the most bytes that one READ BINARY requests: at most MLe, and at most what fits in one block.

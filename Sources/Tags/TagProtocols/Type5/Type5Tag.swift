@@ -391,7 +391,7 @@ public final class Type5Tag: ForumTag {
     }
 
     /// Returns the memory size from GET SYSTEM INFORMATION or the extended command; nil if the tag does not report it.
-    private func readMemorySize() async throws(TagError) -> Int? {
+    func readMemorySize() async throws(TagError) -> Int? {
         if let knownSize = target.family?.memorySize { return knownSize }
         // Bit 2 requests the memory size.
         guard let info = try await readSystemInfo(extended: 0x04), let count = info.blockCount,

@@ -56,6 +56,9 @@ extension FlipperTagDump {
             fields.append(password)
         }
         guard blank.product.features.contains(.pages) else {
+            if blank.product.features.contains(.privacy) {
+                fields.append(.flag("Privacy Mode", \.protection.isPrivate))
+            }
             return fields + [.flag("Lock EAS", \.isSurveillanceLocked)]
         }
         return fields + [
@@ -104,7 +107,7 @@ extension FlipperTagDump {
 
     static func fields(of contents: Type5Contents) -> [FlipperLine]? {
         guard contents.product.blockCount <= 256 else { return nil }
-        let isSLIX = contents.product == .icodeSLIX || contents.product == .icodeSLIX2
+        let isSLIX = contents.product.features.contains(.passwords)
         let lines =
             FlipperLine.header(deviceType: isSLIX ? "SLIX" : "ISO15693-3", uid: contents.uid)
             + [.comment("ISO15693-3 specific data")] + FlipperLine.fields(type5Fields, of: contents)
@@ -140,14 +143,12 @@ extension FlipperTagDump {
 }
 
 extension Type5Product {
-    /// Finds the product for a UID and a memory size. Bits 36 and 35 of the UID distinguish the ICODE products.
+    /// Finds the product for a UID and a memory size.
     init?(uid: [UInt8], blockCount: Int, blockSize: Int) {
-        let product = Self.all.first { product in
-            guard product.blockCount == blockCount, product.blockSize == blockSize else { return false }
-            guard product.uidPrefix.count == 4, uid.count == 8 else { return uid.starts(with: product.uidPrefix) }
-            return uid.starts(with: product.uidPrefix.prefix(3)) && uid[3] & 0x18 == product.uidPrefix[3] & 0x18
+        let products = Type5Family.of(uid)?.products ?? []
+        guard let product = products.first(where: { $0.blockCount == blockCount && $0.blockSize == blockSize }) else {
+            return nil
         }
-        guard let product else { return nil }
         self = product
     }
 }

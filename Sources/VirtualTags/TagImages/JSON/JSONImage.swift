@@ -64,7 +64,7 @@ struct JSONImage: ImageSource {
 
     static func encoded(new contents: TagContents) -> [UInt8] {
         let head = [
-            ("type", "\"\(type(of: contents))\""), ("product", "\"\(contents.product)\""),
+            ("type", "\"\(type(of: contents))\""), ("product", "\"\(contents.model)\""),
             ("uid", quoted(contents.uid)),
         ]
         let members = head + members(of: contents)
@@ -107,7 +107,7 @@ struct JSONImage: ImageSource {
     /// Returns the names of the members with different values.
     static func namesOfChanges(from old: TagContents, to new: TagContents) -> [String] {
         let head = [
-            ("type", type(of: old) != type(of: new)), ("product", old.product != new.product),
+            ("type", type(of: old) != type(of: new)), ("product", old.model != new.model),
             ("uid", old.uid != new.uid),
         ]
         return head.filter { $0.1 }.map { $0.0 } + changes(from: old, to: new).map { $0.0 }

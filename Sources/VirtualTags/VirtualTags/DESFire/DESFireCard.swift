@@ -34,6 +34,9 @@ public struct DESFireCard: NativeCard {
     var authenticatedKey: UInt8?
     var session: (any SecureMessaging)?
     var pending = NativePending.nothing
+    /// Whether the card received an ISO/IEC 7816-4 command since its activation. It then refuses native commands that
+    /// are not wrapped in an APDU (Apple forum 758018; flutter_nfc_kit issue 175).
+    private var refusesNative = false
     /// Uncommitted changes by file index: new contents, files with a new record, files with cleared records.
     var transaction: [Int: DESFireFile.Kind] = [:]
     var openRecords: Set<Int> = []
@@ -46,7 +49,10 @@ public struct DESFireCard: NativeCard {
         random = SplitMix64(identifier: contents.uid)
     }
 
-    public mutating func losePower() { select(nil) }
+    public mutating func losePower() {
+        select(nil)
+        refusesNative = false
+    }
 
     /// Selects an application or the card itself. This ends an authentication.
     mutating func select(_ application: Int?) {
@@ -63,11 +69,13 @@ public struct DESFireCard: NativeCard {
         case 0x00 where message.count >= 4:
             guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
             pending = .nothing
+            refusesNative = true
             return CardAnswer { () throws(CardStatus) in try processISO(command) }
         case 0x90 where message.count >= 4:
             guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
             return processWrapped(command)
         default:
+            guard !refusesNative else { return CardAnswer([DESFireStatus.wrongFraming.rawValue]) }
             let reply = native(code, Array(message.dropFirst()))
             return answer(reply, [reply.status.rawValue] + reply.data)
         }

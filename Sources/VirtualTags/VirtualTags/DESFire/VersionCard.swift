@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagProducts
 
 /// The known data of an NXP card whose dump contains only the activation and the answer to GET VERSION.
 public struct VersionCardContents: Sendable, Hashable {
@@ -30,12 +31,7 @@ public struct VersionCardContents: Sendable, Hashable {
     /// The most specific chip name that the version identifies (NXP AN12196; NT4H2421Tx data sheet).
     public var chip: String {
         guard family == .ntag4xx else { return cardType.isEmpty ? family.rawValue : cardType }
-        guard version.count > 3 else { return family.rawValue }
-        switch version[3] {
-        case 0x10: return "NTAG 413 DNA"
-        case 0x30: return version[2] & 0x08 == 0 ? "NTAG 424 DNA" : "NTAG 424 DNA TagTamper"
-        default: return family.rawValue
-        }
+        return CardName.ofNXP(hardware: version) ?? family.rawValue
     }
 
     /// The frames of the answer to GET VERSION; empty if the card lacks the command.
@@ -53,11 +49,16 @@ public struct VersionCard: Card {
     /// The card's known data.
     public let contents: VersionCardContents
     private var pending: [[UInt8]] = []
+    /// As on a MIFARE DESFire (MIFARE Plus: flutter_nfc_kit issue 216).
+    private var refusesNative = false
 
     /// Creates a card.
     public init(_ contents: VersionCardContents) { self.contents = contents }
 
-    public mutating func losePower() { pending = [] }
+    public mutating func losePower() {
+        pending = []
+        refusesNative = false
+    }
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
         guard let code = message.first else { return CardAnswer([DESFireStatus.lengthError.rawValue]) }
@@ -65,11 +66,13 @@ public struct VersionCard: Card {
             guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
             guard code == 0x90 else {
                 pending = []
+                refusesNative = true
                 return CardAnswer(status: command.ins == 0xA4 ? .notFound : .unknownInstruction)
             }
             let (data, status) = native(command.ins, hasData: !command.data.isEmpty)
             return CardAnswer(data + [0x91, status.rawValue])
         }
+        guard !refusesNative else { return CardAnswer([DESFireStatus.wrongFraming.rawValue]) }
         let (data, status) = native(code, hasData: message.count > 1)
         return CardAnswer([status.rawValue] + data)
     }

@@ -183,7 +183,8 @@ struct ClassicChip: TagChip {
 
     init(_ contents: ClassicContents) {
         self.contents = contents
-        listener = NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak)
+        // Without the bit for ISO-DEP, which is not modelled, as on an ``NFCATag``.
+        listener = NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak & ~0x20)
         random = SplitMix64(identifier: contents.uid)
     }
 

@@ -131,6 +131,10 @@ struct NFCAListener: Sendable {
 }
 
 /// A virtual NFC-A tag that can be activated but answers no commands, such as a tag from a dump without memory.
+///
+/// It has no ISO-DEP, so it does not send bit 5 of its SAK: readers would lose it at RATS, and never find it
+/// (flipperzero-firmware issue 1472). A payment card of which only UID and SAK are known, for example, is found with
+/// SAK 00.
 public final class NFCATag: ChipTag {
     /// The data of the tag.
     public let contents: NFCAContents
@@ -140,7 +144,7 @@ public final class NFCATag: ChipTag {
     public init(_ contents: NFCAContents) {
         precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         self.contents = contents
-        chip = Locked(NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak))
+        chip = Locked(NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak & ~0x20))
     }
 
     public var technology: Technology { .nfcA }

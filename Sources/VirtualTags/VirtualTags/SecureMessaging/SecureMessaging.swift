@@ -123,6 +123,8 @@ package struct DESFireStatus: RawRepresentable, Sendable, Hashable, Error {
     package static let success = DESFireStatus(rawValue: 0x00)
     /// READ SIGNATURE was successful. No other command returns this status (NXP AN12196; AN12343, table 44).
     package static let signature = DESFireStatus(rawValue: 0x90)
+    /// A native command without an APDU, after an ISO/IEC 7816-4 command of the same activation.
+    package static let wrongFraming = DESFireStatus(rawValue: 0x0B)
     package static let outOfMemory = DESFireStatus(rawValue: 0x0E)
     /// There are no changes to commit or to abort.
     package static let noChanges = DESFireStatus(rawValue: 0x0C)

@@ -11,6 +11,8 @@ struct Type4Chip: TagChip {
     private let uid: [UInt8]
     /// Generates further UIDs; nil unless the UID is random.
     private var identifiers: SplitMix64?
+    /// The UIDs of the current and the previous power-up, if UIDs are random.
+    private(set) var randomIdentifiers: [[UInt8]] = []
     var card: any Card
 
     // Volatile state.
@@ -59,7 +61,9 @@ struct Type4Chip: TagChip {
     /// Changes to the next random UID, if UIDs are random.
     private mutating func drawIdentifier() {
         guard let number = identifiers?.next() else { return }
-        listenerA?.replaceIdentifier([0x08] + (0..<3).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
+        let identifier = [0x08] + (0..<3).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        randomIdentifiers = randomIdentifiers.suffix(1) + [identifier]
+        listenerA?.replaceIdentifier(identifier)
     }
 
     mutating func losePower() {

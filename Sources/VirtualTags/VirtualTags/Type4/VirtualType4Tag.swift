@@ -45,6 +45,11 @@ public final class VirtualType4Tag: ChipTag {
     /// configured to use random UIDs, this is its permanent UID.
     public var identifier: [UInt8] { frontEnd.identifier }
 
+    /// Also returns true for a random UID of the current or the previous power-up.
+    public func answers(to identifier: [UInt8]) -> Bool {
+        identifier == self.identifier || chip.withLock { $0.randomIdentifiers.contains(identifier) }
+    }
+
     /// A copy of the card in its current state, including its memory.
     public var card: any Card { chip.withLock { $0.card } }
 }

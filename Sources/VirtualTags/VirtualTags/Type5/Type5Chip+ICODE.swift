@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Passwords, pages and privacy of ICODE SLIX (SL2S2002 data sheet, 9.4.3) and SLIX2 (SL2S2602 data sheet, 9.5.3).
+/// Passwords, pages and privacy of ICODE SLIX (SL2S2002 data sheet, 9.4.3), SLIX-S (SL2S5302 data sheet, 8.4.3), SLIX-L
+/// and SLIX2 (SL2S2602 data sheet, 9.5.3).
 extension Type5Chip {
     private static let readPassword: UInt8 = 0x01
     private static let writePassword: UInt8 = 0x02
@@ -14,7 +15,12 @@ extension Type5Chip {
     ]
 
     mutating func icode(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
-        guard product.features.contains(.pages) || (0xB2...0xB5).contains(request.command) else { throw .notSupported }
+        let features = product.features
+        switch request.command {
+        case 0xB2...0xB5: break
+        case 0xB9, 0xBA: guard features.contains(.privacy) else { throw .notSupported }
+        default: guard features.contains(.pages) else { throw .notSupported }
+        }
         if request.command == 0xBC { return stayQuietPersistently(request) }
         try expect(request, Self.icodeCommands)
         switch request.command {

@@ -13,9 +13,9 @@ public import TagLink
 /// with the option flag. The tag refuses an unsupported command with error code 01, and a wrong length with 02. If a
 /// fault plan refuses a command, its code is the error code.
 ///
-/// Modelled are protected pages, passwords, privacy and destruction of ICODE SLIX2; areas, passwords, kill and
-/// untraceable mode of ST25TV; and areas, passwords and the mailbox of ST25DV. To act as the host of an ST25DV, use
-/// ``putMessage(_:)`` and ``takeMessage()``.
+/// Modelled are passwords, privacy and destruction of the ICODE products, and the protected pages of SLIX2; areas,
+/// passwords, kill and untraceable mode of ST25TV; and areas, passwords and the mailbox of ST25DV. To act as the host of
+/// an ST25DV, use ``putMessage(_:)`` and ``takeMessage()``.
 public final class VirtualType5Tag: ChipTag {
     /// The product.
     public let product: Type5Product
@@ -93,7 +93,7 @@ public struct Type5Contents: Sendable, Hashable {
     public var isSurveillanceSet = true
     /// Whether the surveillance bit is locked.
     public var isSurveillanceLocked = false
-    /// The passwords of ICODE SLIX and SLIX2 by identifier: 01 read, 02 write, 04 privacy, 08 destroy, 10 surveillance
+    /// The passwords of an ICODE by identifier: 01 read, 02 write, 04 privacy, 08 destroy, 10 surveillance
     /// and application family.
     @Hidden public var passwords: [UInt8: UInt32]
     /// The answer to READ SIGNATURE, 32 bytes; zeros by default.
@@ -110,14 +110,20 @@ public struct Type5Contents: Sendable, Hashable {
         self.product = product
         self.uid = uid ?? Self.defaultUID(product)
         memory = Array(repeating: 0, count: product.dataBlockCount * product.blockSize)
-        passwords =
-            product.features.contains(.counter)
-            ? [0x01: 0, 0x02: 0, 0x04: 0x0F0F_0F0F, 0x08: 0x0F0F_0F0F, 0x10: 0] : [0x10: 0]
+        passwords = Self.deliveredPasswords(product)
         signature = Array(repeating: 0, count: 32)
         settings = ST25Settings(product)
         let container = Self.capabilityContainer(product)
         let formatted = container + [0x03, 0x00, 0xFE]
         memory.replaceSubrange(0..<min(formatted.count, memory.count), with: formatted.prefix(memory.count))
+    }
+
+    /// Returns the passwords of a new tag.
+    private static func deliveredPasswords(_ product: Type5Product) -> [UInt8: UInt32] {
+        var passwords: [UInt8: UInt32] = [0x10: 0]
+        if product.features.contains(.privacy) { (passwords[0x04], passwords[0x08]) = (0x0F0F_0F0F, 0x0F0F_0F0F) }
+        if product.features.contains(.memoryPasswords) { (passwords[0x01], passwords[0x02]) = (0, 0) }
+        return passwords
     }
 
     /// Returns a fixed UID with the product's prefix.

@@ -185,6 +185,39 @@ import VirtualTags
         #expect(await scene.event() == "a found 1")
     }
 
+    @Test func `restart that skips reported tags: a card with a random identifier is reported once for each visit`()
+        async throws
+    {
+        let near = VirtualField()
+        let document = VirtualType4Tag(card: ScriptedCard([]), frontEnd: .randomEMRTD)
+        near.bring(document)
+        let scene = Scene(.field(near))
+        let (session, _) = try await scene.finding()
+        session.restartPolling(skippingReported: true)
+        near.bring(ntag(2))
+        #expect(await scene.event() == "a found 1")
+        #expect(scene.tags.map(\.target.identifier.last) == [2])
+        session.restartPolling(skippingReported: true)
+        near.remove(document)
+        near.bring(document)
+        #expect(await scene.event() == "a found 1")
+        #expect(scene.tags.map(\.target.identifier.first) == [0x08])
+        // On a reader without arrivals, it has to be gone for a poll.
+        let first = VirtualType4Tag(card: ScriptedCard([]), frontEnd: .nfcA(uid: [0x08, 1, 2, 3], ats: [0x02, 0x08]))
+        let second = VirtualType4Tag(card: ScriptedCard([]), frontEnd: .nfcA(uid: [0x08, 4, 5, 6], ats: [0x02, 0x08]))
+        let reader = ScriptedReader([.tags(first), .tags(second), .nothing, .tags(first)])
+        let other = Scene(.discovering(reader))
+        let (polling, _) = try await other.finding()
+        polling.restartPolling(skippingReported: true)
+        for look in 2...3 {
+            await reader.looks(look)
+            await polling.settles()
+            #expect(other.sheet.content?.state == .ready, "\(look)")
+            other.clock.advance(by: .milliseconds(100))
+        }
+        #expect(await other.event() == "a found 1")
+    }
+
     @Test func `field reader: the field is off between looks and after the session`() async throws {
         let reader = PluggedReader(ntag())
         let scene = Scene(.field(reader))
