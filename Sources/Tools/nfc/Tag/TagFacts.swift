@@ -211,7 +211,7 @@ extension Type2Contents {
 
     /// The bits of ACCESS.
     private var accessFacts: [TagFact] {
-        guard let access else { return [] }
+        guard let access, let page = product.firstConfigurationPage, memory.count >= (page + 2) * 4 else { return [] }
         let (prot, lock, limit) = (access >> 7, access >> 6 & 1, access & 0x07)
         var texts = [
             "PROT \(prot): the password is for \(prot == 1 ? "reading and writing" : "writing")",
@@ -251,8 +251,8 @@ extension Type2Contents {
         if let page = firstProtectedPage {
             let isCounted = !hasKey && !unknown.contains(.failedAuthentications)
             let failures = isCounted ? "; \(failedAuthentications) failed in a row" : ""
-            let what = protectsReading ? "reading and writing" : "writing"
-            let text = "\(what) needs the \(hasKey ? "key" : "password") from page \(page) on" + failures
+            let what = protectsReading ? "reading and writing need" : "writing needs"
+            let text = "\(what) the \(hasKey ? "key" : "password") from page \(page) on" + failures
             facts.append(TagFact(hasKey ? "Key" : "Password", text, "protected_from_page", page))
             facts.append(TagFact("protects_reading", value: protectsReading))
         }
@@ -563,9 +563,9 @@ extension ClassicContents {
 extension TagContents {
     /// What keeps a reader from writing a message, although the capability container allows it.
     enum WriteBarrier {
-        /// All of the data is locked.
+        /// The start of the data is locked, so that no other message can be written.
         case locks
-        /// A part of the data is locked.
+        /// Another part of the data is locked.
         case partialLocks
         case password
         case key
@@ -590,7 +590,9 @@ extension TagContents {
     }
 
     private static func barrier(of locked: [Int], in data: ClosedRange<Int>) -> WriteBarrier? {
-        let count = locked.count { data.contains($0) }
-        return count == 0 ? nil : count == data.count ? .locks : .partialLocks
+        guard locked.contains(where: data.contains) else { return nil }
+        // The message's length is in the first or second unit.
+        let head = data.prefix(2)
+        return head.allSatisfy(locked.contains) ? .locks : .partialLocks
     }
 }
