@@ -102,7 +102,7 @@ extension Type2Product {
             self = product
             return
         }
-        let sameSize = Self.identifiable.filter { $0.version?[2] == version[2] && $0.version?[6] == version[6] }
+        let sameSize = Self.all.filter { $0.version?[2] == version[2] && $0.version?[6] == version[6] }
         let sameSubtype = sameSize.filter { ($0.version?[3] == 0x05) == (version[3] == 0x05) }
         let products = sameSubtype.isEmpty ? sameSize : sameSubtype
         guard let product = products.last(where: { $0.version?[5] ?? 0 <= version[5] }) ?? products.first else {
@@ -126,7 +126,7 @@ extension Type2Product {
     ///   - lockControl: the value of the lock control TLV; nil when the tag has none.
     /// - Returns: nil if no product has this size, or if several do and no lock control TLV matches.
     package init?(capabilitySize size: UInt8, lockControl: [UInt8]?) {
-        let sameSize = Self.identifiable.filter { $0.capabilitySize == size }
+        let sameSize = Self.all.filter { $0.capabilitySize == size }
         let isCertain = Set(sameSize.map(\.lockControl)).count == 1
         guard let product = sameSize.first(where: { isCertain || $0.lockControl == lockControl }) else { return nil }
         self = product
@@ -182,14 +182,12 @@ private struct Relative {
 // MARK: The products
 
 extension Type2Product {
-    /// All products with a virtual tag. A file that gives only the memory size means the first product of that size.
+    /// All products with a virtual tag. A file that gives only the memory size means the first product of that size. Of
+    /// the same type and size, later minor versions are listed later.
     public static let all: [Type2Product] = [
         ultralight, ultralightC, ultralightEV1UL11, ultralightEV1UL21,
-        ntag203, ntag210, ntag212, ntag213, ntag215, ntag216, ntagI2C1K, ntagI2C2K,
+        ntag203, ntag210, ntag212, ntag213, ntag215, ntag216, ntagI2C1K, ntagI2C2K, ntagI2CPlus1K, ntagI2CPlus2K,
     ]
-
-    /// All products that a reader identifies. Of the same type and size, later minor versions are listed later.
-    private static let identifiable = all + [ntagI2CPlus1K, ntagI2CPlus2K]
 
     /// MIFARE Ultralight, MF0ICU1: 48 bytes.
     ///
@@ -302,18 +300,21 @@ extension Type2Product {
         pagesPerBit: 32
     )
 
-    /// NTAG I2C plus 1K, NT3H2111. Its password is not modelled.
-    private static let ntagI2CPlus1K = ntagI2C(
+    /// NTAG I2C plus 1K, NT3H2111: 888 bytes. Its password is not modelled.
+    public static let ntagI2CPlus1K = ntagI2C(
         "NTAG I2C plus 1K",
+        flipperNames: ["NTAG I2C Plus 1K"],
         minor: 0x02,
         size: 0x13,
         pageCount: 234,
         configurationPage: 227
     )
 
-    /// NTAG I2C plus 2K, NT3H2211. Its capability container declares only the first sector.
-    private static let ntagI2CPlus2K = ntagI2C(
+    /// NTAG I2C plus 2K, NT3H2211: 888 bytes in the first sector, which its capability container declares, and 1024 in
+    /// the second. Its password is not modelled.
+    public static let ntagI2CPlus2K = ntagI2C(
         "NTAG I2C plus 2K",
+        flipperNames: ["NTAG I2C Plus 2K"],
         minor: 0x02,
         size: 0x15,
         pageCount: 512,
@@ -396,6 +397,7 @@ extension Type2Product {
 
     private static func ntagI2C(
         _ name: String,
+        flipperNames: [String] = [],
         minor: UInt8,
         size: UInt8,
         pageCount: Int,
@@ -404,8 +406,14 @@ extension Type2Product {
         pagesPerBit: Int = 16,
         configurationPage: Int? = nil
     ) -> Type2Product {
-        Type2Product(
+        // The configuration registers are the last two pages, or on NTAG I2C plus the ones after the password.
+        let registers = configurationPage.map { $0 + 5 } ?? pageCount - 2
+        var factory: [Int: [UInt8]] = [registers: [0x01, 0x00, 0xF8, 0x48], registers + 1: [0x08, 0x01, 0x00, 0x00]]
+        // AUTH0: no page needs the password.
+        if let configurationPage { factory[configurationPage] = [0x00, 0x00, 0x00, 0xFF] }
+        return Type2Product(
             name: name,
+            otherFlipperNames: flipperNames,
             pageCount: pageCount,
             userPages: 4...lastPage,
             version: [0x00, 0x04, 0x04, 0x05, 0x02, minor, size, 0x03],
@@ -413,9 +421,7 @@ extension Type2Product {
             features: [.version, .fastRead, .sectors],
             dynamicLock: .ntag(lastPage: lastPage, pagesPerBit: pagesPerBit, lastByte: 0x00),
             configurationPage: configurationPage,
-            factoryConfiguration: [
-                pageCount - 2: [0x01, 0x00, 0xF8, 0x48], pageCount - 1: [0x08, 0x01, 0x00, 0x00],
-            ]
+            factoryConfiguration: factory
         )
     }
 }

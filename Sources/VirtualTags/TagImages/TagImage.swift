@@ -54,8 +54,15 @@ public struct TagImage: Sendable {
 
     /// Stores the current contents of the tag that ``makeTag()`` created. A tag of another type or product is ignored.
     public mutating func update(from tag: any VirtualTag) {
+        let before = contents
         guard let now = TagContents(of: tag), now.tagType == tagType, now.product == product else { return }
         contents = now
+        // Pages that the image lacks stay so, unless the tag has changed them.
+        guard case .type2(let old) = before, case .type2(var new) = now else { return }
+        let count = old.memory.count
+        guard count < new.memory.count, new.memory[count...] == old.completed.memory[count...] else { return }
+        new.memory.removeSubrange(count...)
+        contents = .type2(new)
     }
 }
 
@@ -68,8 +75,8 @@ extension TagImage {
         /// electronic travel document (`eMRTD`) has `mrz`, its machine readable zone. It has `files` only if they
         /// differ from those derived from the zone.
         case json
-        /// The JSON files of the Proxmark3 client, `"FileType"` `mfu`, `mfc v2`, `mfc v3`, `15693 v1` to `v5` and
-        /// `topaz`.
+        /// The JSON files of the Proxmark3 client, `"FileType"` `mfu`, `mfc v2`, `mfc v3`, `15693 v1` to `v5`,
+        /// `topaz`, and `mfdes v1` for reading only.
         case proxmarkJSON = "proxmark-json"
         /// The `.bin` files of the Proxmark3 client: MIFARE Ultralight and NTAG with a header of 56 bytes, ISO 15693
         /// with a header of 15 bytes, MIFARE Classic without a header.
@@ -77,9 +84,13 @@ extension TagImage {
         /// The `.eml` files of the Proxmark3 client: the bytes of its `.bin` file as lines of hexadecimal digits, for
         /// MIFARE Classic, MIFARE Ultralight and NTAG.
         case proxmarkText = "proxmark-eml"
-        /// Only the memory, as the tools of libnfc write it: MIFARE Classic, MIFARE Ultralight and NTAG.
+        /// Only the memory, as the tools of libnfc write it: MIFARE Classic, MIFARE Ultralight and NTAG. An amiibo's
+        /// may lack its password, or end with its signature. The memory of a Type 5 tag lacks the UID.
         case mfd
-        /// The XML reports of NXP's TagInfo, for reading only, because they lack the data that phones can't read.
+        /// The text files of MIFARE Classic Tool: `+Sector:` and the blocks in hexadecimal.
+        case mct
+        /// The XML and text reports of NXP's TagInfo, for reading only, because they lack the data that phones can't
+        /// read.
         case tagInfo = "taginfo"
 
         /// The format's name, for sentences.
@@ -91,6 +102,7 @@ extension TagImage {
             case .proxmarkBinary: "A Proxmark3 .bin file"
             case .proxmarkText: "A Proxmark3 .eml file"
             case .mfd: "An .mfd file"
+            case .mct: "A file of MIFARE Classic Tool"
             case .tagInfo: "A TagInfo report"
             }
         }
@@ -109,26 +121,36 @@ extension TagImage {
     ///   - bytes: the whole file.
     ///   - format: selects ``Format/mfd`` or ``Format/proxmarkBinary`` for memory without a header. All other formats
     ///     are detected by their first bytes.
+    ///   - uid: the UID of a Type 5 tag whose file is only its memory, 8 bytes starting with E0; nil for a default one.
     /// - Throws: ``TagImageError`` with `tooLarge`, `unknownFormat`, `malformed`, `missingField`, `inconsistent`, or
-    ///   `unsupported` for a tag without a model.
-    public init(parsing bytes: [UInt8], as format: Format? = nil) throws(TagImageError) {
+    ///   `unsupported` for a tag without a model. Also `inconsistent` if the file has its own UID, or `uid` is not one.
+    public init(parsing bytes: [UInt8], as format: Format? = nil, uid: [UInt8]? = nil) throws(TagImageError) {
         guard bytes.count <= Self.maximumSize else {
             let reason = "The file has \(bytes.count) bytes; an image has at most \(Self.maximumSize)."
             throw TagImageError(.tooLarge, reason)
         }
-        let source = try Self.source(bytes, format)
+        let source = try Self.source(bytes, format, uid: uid)
+        guard uid == nil || source.givenUID == uid else {
+            throw TagImageError(.inconsistent, "The file has the tag's UID, so another one can't be given.")
+        }
         self.source = source
         self.format = source.format
         contents = source.contents
     }
 
     /// Detects the format from the first bytes, and reads the file.
-    static func source(_ bytes: [UInt8], _ format: Format?) throws(TagImageError) -> any ImageSource {
+    static func source(
+        _ bytes: [UInt8],
+        _ format: Format?,
+        uid: [UInt8]? = nil
+    ) throws(TagImageError) -> any ImageSource {
         let beginning = bytes.prefix(4096)
         let start = beginning.drop { [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
         if start.starts(with: Array("Filetype:".utf8)) { return try FlipperTagDump(parsing: bytes) }
         // Text files never contain a zero byte; almost every memory does.
         if !beginning.contains(0) {
+            if MCTDump.begins(start) { return try MCTDump(parsing: bytes) }
+            if TagInfoReport.beginsAsText(start) { return try TagInfoReport(parsingText: bytes) }
             if ProxmarkText.begins(start) { return try ProxmarkText(parsing: bytes) }
             switch start.first {
             case UInt8(ascii: "{"): return try jsonSource(bytes)
@@ -137,7 +159,7 @@ extension TagImage {
             default: break
             }
         }
-        return try MemoryDump(parsing: bytes, as: format)
+        return try MemoryDump(parsing: bytes, as: format, uid: uid)
     }
 
     /// Reads a JSON file of this project or of the Proxmark3 client.
@@ -164,6 +186,8 @@ protocol ImageSource: Sendable {
     var remarks: [TagImageRemark] { get }
     /// The names of the parts that ``contents`` can't store.
     var leftOut: [String] { get }
+    /// The UID that was given for a file without one; nil if none was.
+    var givenUID: [UInt8]? { get }
 
     /// Returns the file with the tag's current contents, otherwise unchanged; nil when the format can't be written.
     func encoded(_ now: TagContents) -> [UInt8]?
@@ -172,6 +196,7 @@ protocol ImageSource: Sendable {
 extension ImageSource {
     var remarks: [TagImageRemark] { [] }
     var leftOut: [String] { [] }
+    var givenUID: [UInt8]? { nil }
 }
 
 // MARK: Writing
@@ -183,17 +208,33 @@ extension TagImage {
     ///
     /// - Throws: ``TagImageError`` with `lossy` when the format can't store everything.
     public func encoded() throws(TagImageError) -> [UInt8] {
+        let (bytes, lost) = try encodedWithLoss()
+        guard !lost.isEmpty else { return bytes }
+        throw TagImageError(.lossy, "\(format.name) can't hold this \(product) without losing \(Self.list(lost)).")
+    }
+
+    /// Returns the current image as a file of its format, and the names of everything that the file does not store.
+    ///
+    /// - Returns: the file, and the names of the members of a JSON image that are lost; none if nothing is.
+    /// - Throws: ``TagImageError`` with `lossy` when the format can't store this kind of tag at all.
+    public func encodedWithLoss() throws(TagImageError) -> (bytes: [UInt8], lost: [String]) {
         guard let bytes = source?.encoded(contents) ?? format.encoded(new: contents) else {
             throw TagImageError(.lossy, "\(format.name) can't store this kind of tag: \(product).")
         }
         // The new file is read again to prove that nothing was left out.
-        if let source, bytes == source.bytes, contents == source.contents { return bytes }
-        let (expected, again) = (contents.completed(for: format), try? Self.source(bytes, format).contents)
-        let written = again?.completed(for: format)
-        guard written != expected else { return bytes }
-        let lost = written.map { JSONImage.namesOfChanges(from: $0, to: expected) } ?? []
-        let what = lost.isEmpty ? "a part of it" : Self.list(lost)
-        throw TagImageError(.lossy, "\(format.name) can't hold this \(product) without losing \(what).")
+        if let source, bytes == source.bytes, contents == source.contents { return (bytes, []) }
+        let again = try? Self.source(bytes, format, uid: source?.givenUID).contents
+        let expected = contents.completed(for: format)
+        guard let written = again?.completed(for: format) else {
+            throw TagImageError(.lossy, "\(format.name) can't hold this \(product).")
+        }
+        var lost = written == expected ? [] : JSONImage.namesOfChanges(from: written, to: expected)
+        if written != expected, lost.isEmpty { lost = ["a part of it"] }
+        // A file of the whole memory does not say which of its pages were not read.
+        if case .type2(let part) = contents, case .type2(let whole)? = again, part.memory.count < whole.memory.count {
+            lost.append("which pages were not read")
+        }
+        return (bytes, lost)
     }
 }
 
@@ -210,6 +251,7 @@ extension TagImage.Format {
         case .proxmarkJSON: ProxmarkJSON.encoded(new: contents)
         case .proxmarkBinary, .mfd: MemoryDump.encoded(new: contents, format: self)
         case .proxmarkText: ProxmarkText.encoded(new: contents)
+        case .mct: MCTDump.encoded(new: contents)
         case .tagInfo: nil
         }
     }
@@ -319,7 +361,11 @@ extension TagContents {
     /// tag, and remains of older messages are removed if necessary.
     func completed(for format: TagImage.Format) -> TagContents {
         switch self {
-        case .type2(let contents): return .type2(contents.completed)
+        case .type2(var contents):
+            contents = contents.completed
+            // Only a product with CHECK_TEARING_EVENT shows the flags.
+            if contents.countersOfProduct.count < 3 { contents.tearingFlags = [0xBD, 0xBD, 0xBD] }
+            return .type2(contents)
         case .type4(var contents):
             guard format == .flipper, case .ndef(let files) = contents.kind else { return self }
             contents.kind = .ndef(files: FlipperTagDump.withoutRemains(files))
@@ -347,6 +393,8 @@ extension TagContents {
         case .type2(let contents): contents.missingParts
         case .classic(let contents): contents.missingParts
         case .type4(let contents): contents.missingParts
+        case .type5(let contents) where contents.memory.isEmpty:
+            ["The image does not have the tag's memory; the virtual tag has no blocks."]
         case .nfcA: ["The image contains only the tag's activation."]
         case .type1, .type3, .type5: []
         }
@@ -379,8 +427,7 @@ extension Type2Contents {
 
     fileprivate var missingParts: [String] {
         let pages = memory.count / 4
-        let end = product.userPages.upperBound + 1
-        guard pages < end else { return [] }
+        guard pages < product.pageCount else { return [] }
         return ["The image has \(pages) of the \(product.pageCount) pages; the others are as on a new tag."]
     }
 }
@@ -427,7 +474,15 @@ extension Type4Contents {
             text =
                 "The image has no track 2, no certificates and no keys of this payment card: the virtual tag shows its "
                 + "application, but can't make payments."
-        case .ndef, .desfire, .ntag424, .emrtd: return []
+        case .desfire(let contents):
+            let unread = contents.applications.flatMap { application in
+                let identifier = [UInt8](bigEndian: Int(application.identifier), count: 3).hexText()
+                return application.files.filter(\.isUnread).map { "application \(identifier) file \($0.number)" }
+            }
+            guard !unread.isEmpty else { return [] }
+            text =
+                "The image does not have the data of \(TagImage.list(unread)); the virtual tag has zeros, or no records."
+        case .ndef, .ntag424, .emrtd: return []
         }
         return [text]
     }

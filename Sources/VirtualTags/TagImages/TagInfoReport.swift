@@ -2,7 +2,7 @@
 import TagLink
 import VirtualTags
 
-/// An XML report of NXP's TagInfo: `scan` with `uid`, and `block`s of memory in its sections.
+/// A report of NXP's TagInfo: XML of `scan` with `uid`, and `block`s of memory in its sections; or text.
 ///
 /// Reports can be read but not written. They lack passwords, counters and keys, because phones can't read those.
 struct TagInfoReport: ImageSource {
@@ -13,9 +13,14 @@ struct TagInfoReport: ImageSource {
 
     func encoded(_ now: TagContents) -> [UInt8]? { now == contents ? bytes : nil }
 
-    init(parsing bytes: [UInt8]) throws(TagImageError) {
+    static func beginsAsText(_ start: some Sequence<UInt8>) -> Bool { start.starts(with: "** TagInfo scan".utf8) }
+
+    init(parsing bytes: [UInt8]) throws(TagImageError) { try self.init(bytes, TagInfoScan(parsing: bytes)) }
+
+    init(parsingText bytes: [UInt8]) throws(TagImageError) { try self.init(bytes, TagInfoScan(parsingText: bytes)) }
+
+    private init(_ bytes: [UInt8], _ scan: TagInfoScan) throws(TagImageError) {
         self.bytes = bytes
-        let scan = try TagInfoScan(parsing: bytes)
         switch scan.blocks.keys.sorted().first {
         case "ultralight": contents = .type2(try Self.type2(scan))
         case "icode": contents = .type5(try Self.type5(scan))
@@ -161,6 +166,71 @@ struct TagInfoScan {
             default: break
             }
         }
+        try check()
+    }
+
+    /// Reads a text report. A line such as `[0A] rwi  00 01 02` has the block's number in hexadecimal, its access, and
+    /// its bytes. Hyphens, or an X for a key, stand for unknown digits. Characters or a name in parentheses follow.
+    init(parsingText bytes: [UInt8]) throws(TagImageError) {
+        var title = ""
+        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            let text = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
+            if text.hasPrefix("# ") {
+                title = String(text.dropFirst(2))
+                if title.last == ":" { title.removeLast() }
+            } else if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+                let address = [UInt8](hexadecimal: text[text.index(after: text.startIndex)..<end].utf8)
+                guard let address, (1...2).contains(address.count) else { continue }
+                try add(text[text.index(after: end)...], at: Int(UInt32(bytes: address)), line: index + 1)
+            } else if text.hasPrefix("ID: ") {
+                uid =
+                    [UInt8](hexadecimal: text.dropFirst(4).utf8.filter { $0 != UInt8(ascii: ":") && $0 != 0x20 }) ?? []
+            } else {
+                texts[title, default: ""] += text + "\n"
+            }
+        }
+        try check()
+    }
+
+    private mutating func add(_ row: Substring, at address: Int, line: Int) throws(TagImageError) {
+        let words = row.prefix { $0 != "|" && $0 != "(" }.split(separator: " ")
+        let digits = words.dropFirst().joined().filter { $0 != ":" }
+        var data: [UInt8?] = []
+        var rest = Substring(digits)
+        while !rest.isEmpty {
+            let pair = rest.prefix(2)
+            let byte = [UInt8](hexadecimal: pair.utf8)?.first
+            guard data.count < 32, byte != nil || pair.allSatisfy({ $0 == "-" || $0 == "X" }) else {
+                throw TagImageError(.malformed, "Bytes in hexadecimal are expected here.", line: line)
+            }
+            data.append(byte)
+            rest = rest.dropFirst(2)
+        }
+        func known(_ range: Range<Int>) -> [UInt8] { data[range].contains(nil) ? [] : data[range].compactMap(\.self) }
+        let isClassic = data.count == 16
+        // The keys are zero in the data, as in XML.
+        let isTrailer = isClassic && ClassicProduct.sector(ofTrailer: address) != nil
+        let zeros = [UInt8](repeating: 0, count: 6)
+        let rights = isTrailer ? known(6..<10) : []
+        let block = Block(
+            address: address,
+            access: words.first.map { String($0) } ?? "",
+            data: isTrailer
+                ? (rights.isEmpty ? [] : zeros + rights + zeros)
+                : isClassic ? known(0..<16) : data.prefix { $0 != nil }.compactMap(\.self),
+            keyA: isTrailer ? known(0..<6) : [],
+            keyB: isTrailer ? known(10..<16) : [],
+            line: line
+        )
+        let type = isClassic ? "mifaredata" : uid.count == 8 ? "icode" : "ultralight"
+        guard blocks[type, default: []].count < Self.maximumBlocks else {
+            throw TagImageError(.malformed, "There are more than \(Self.maximumBlocks) blocks.", line: line)
+        }
+        blocks[type, default: []].append(block)
+    }
+
+    private func check() throws(TagImageError) {
         guard [4, 7, 8, 10].contains(uid.count) else {
             throw TagImageError(.missingField, "\"uid\" is missing, or not a UID.")
         }

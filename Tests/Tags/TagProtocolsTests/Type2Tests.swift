@@ -47,7 +47,7 @@ struct Type2Tests {
     }
 
     @Test func `Type 2 container that promises more than the tag has: lengthOverrun, soon`() async throws {
-        for product in Type2Product.all where product.userPages.upperBound < 256 {
+        for product in Type2Product.all where product.pageCount <= 256 {
             var contents = Type2Contents(blank: product, uid: bytes("04a1b2c3d4e580"))
             contents.memory.replaceSubrange(12..<20, with: bytes("e110ff00 03ff0700"))
             let bench = try await ProductBench(VirtualType2Tag(contents))

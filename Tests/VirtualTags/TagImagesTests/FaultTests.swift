@@ -14,7 +14,7 @@ struct FaultTests {
         Version: 4 => Version: 1 :: unsupported 2
         Version: 4 => Version: 99 :: unsupported 2
         Filetype: Flipper NFC device => Filetype: Flipper SubGhz Key File :: unknown-format 1
-        NTAG/Ultralight type: NTAG215 => NTAG/Ultralight type: NTAG I2C Plus 2K :: unsupported 12
+        NTAG/Ultralight type: NTAG215 => NTAG/Ultralight type: NTAG I2C Plus 3K :: unsupported 12
         Device type: NTAG/Ultralight => Device type: Jewel :: unsupported 4
         UID: 04 5E 2B 8A D1 6F 81 => UID: 04 5E 2B :: malformed 6
         ATQA: 00 44 => ATQA: 0044 :: malformed 8
@@ -30,8 +30,8 @@ struct FaultTests {
         Counter 2: 0 => Counter 2: 16777216 :: malformed 19
         attempts: 0 => attempts: 4294967295 :: -
         attempts: 0 => attempts: 4294967296 :: malformed
-        Page 77: 00 00 00 00 => Page 77: 00 00 00 :: malformed 100
-        Page 77: 00 00 00 00 => Page 77: ?? ?? ?? ?? :: malformed 100
+        Page 77: 00 00 00 00 => Page 77: 00 00 00 :: -
+        Page 77: 00 00 00 00 => Page 77: ?? ?? ?? ?? :: -
         Page 77: 00 00 00 00 => Page 77 :: malformed 100
         Page 77: 00 00 00 00\n => :: missing-field
         SAK: 00\n => \t SAK:\t00 \t\n :: -
@@ -70,10 +70,10 @@ struct FaultTests {
         563412 File 1 Type: 00 => 563412 File 1 Type: 09 :: unsupported
         Application 563412 File 2: FB FF FF FF\n => :: -
         = classic-unknown.nfc
-        Block 9: ?? => Block 9: ? :: malformed
+        Block 9: ?? => Block 9: ? :: -
         Mifare Classic type: 1K => Mifare Classic type: 8K :: unsupported
-        Block 0: 9C 0C 37 01 => Block 0: 9C 0C 37 :: malformed 14
-        Block 0: 9C 0C 37 01 => Block 0: 9C 0C 37 01 A6 :: malformed 14
+        Block 0: 9C 0C 37 01 => Block 0: 9C 0C 37 :: -
+        Block 0: 9C 0C 37 01 => Block 0: 9C 0C 37 01 A6 :: -
         = felica-standard.nfc
         #000-#003 => #000-#00X :: malformed
         #000-#003 => #000-#400 :: -
@@ -284,7 +284,8 @@ struct FaultTests {
             "product": "ST25TV02K", "memory_hex": "00*64" => inconsistent
             "product": "ST25TV99", "memory_hex": "00*64" => unsupported
             "product": "generic Type 5", "memory_hex": "" => inconsistent
-            "product": "generic Type 5", "memory_hex": "00*64", "blocks": 0 => malformed
+            "product": "generic Type 5", "memory_hex": "", "blocks": 0 => -
+            "product": "generic Type 5", "memory_hex": "00*64", "blocks": 0 => inconsistent
             "product": "generic Type 5", "memory_hex": "00*64", "blocks": 65537 => malformed
             "product": "generic Type 5", "memory_hex": "00*64", "block_size": 0 => malformed
             "product": "generic Type 5", "memory_hex": "00*64", "block_size": 32, "blocks": 2 => -

@@ -33,7 +33,9 @@ enum Files {
         ("hf-mf-1k-dump.eml", .proxmarkText, "MIFARE Classic 1K"),
         ("classic-1k.mfd", .mfd, "MIFARE Classic 1K"), ("ntag213.mfd", .mfd, "NTAG213"),
         ("taginfo-ntag213.xml", .tagInfo, "NTAG213"), ("taginfo-slix.xml", .tagInfo, "ICODE SLIX"),
-        ("taginfo-classic.xml", .tagInfo, "MIFARE Classic 1K"),
+        ("taginfo-classic.xml", .tagInfo, "MIFARE Classic 1K"), ("taginfo-ntag215.txt", .tagInfo, "NTAG215"),
+        ("classic-1k.mct", .mct, "MIFARE Classic 1K"), ("type5-memory.bin", .mfd, "generic Type 5"),
+        ("hf-mfdes-dump.json", .proxmarkJSON, "DESFire EV1"),
     ]
 
     static func dump(_ name: String) throws -> [UInt8] {

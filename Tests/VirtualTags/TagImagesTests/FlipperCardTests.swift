@@ -125,7 +125,9 @@ struct FlipperDESFireTests {
         #expect(files[1].kind == .value(lower: -10, upper: 1000, current: 0, limitedCredit: false))
         #expect(files[2].kind == .cyclicRecords(size: 4, maximum: 3, records: Array(repeating: 0, count: 8)))
         let remarks = try TagImage(parsing: Array(text.utf8)).remarks.filter { $0.kind == .missing }
-        #expect(remarks.contains { remark in (2...4).allSatisfy { remark.text.contains("\(Self.file) \($0)") } })
+        #expect(
+            remarks.contains { remark in (2...4).allSatisfy { remark.text.contains("application 123456 file \($0)") } }
+        )
     }
 }
 

@@ -46,6 +46,7 @@ struct FlipperType2Tests {
         for (count, product) in rows {
             let text =
                 try Files.text("ultralight.nfc").replacing("Pages total: 16\n", with: "Pages total: \(count)\n")
+                .replacing("Pages read: 16\n", with: "Pages read: \(count)\n")
                 + (16..<max(16, count)).map { "Page \($0): 00 00 00 00\n" }.joined()
             #expect(Files.failure(text)?.code == (product == nil ? .inconsistent : nil), "\(count)")
             guard let product else { continue }

@@ -29,7 +29,9 @@ struct FormatTests {
         for name in ["NTAG210", "NTAG212", "NTAG I2C 1K"] { formats[name]?.remove(.mfd) }
         // The client's pages are counted in a byte.
         formats["NTAG I2C 2K"] = [.flipper]
-        for product in ClassicProduct.allCases { formats[product.rawValue] = all }
+        formats["NTAG I2C plus 1K"]?.remove(.mfd)
+        formats["NTAG I2C plus 2K"] = [.flipper]
+        for product in ClassicProduct.allCases { formats[product.rawValue] = all.union([.mct]) }
         for name in [
             "ICODE SLIX", "ICODE SLIX2", "ICODE SLIX-S", "ICODE SLIX-L", "ST25TV512", "ST25TV02K", "ST25DV04K",
             "generic Type 5",
@@ -83,10 +85,10 @@ struct FormatTests {
         places += (bytes.count - 20)..<bytes.count
         for count in places {
             // The last byte of a report is the end of its last line.
-            if format == .tagInfo, count == bytes.count - 1 { continue }
+            if format == .tagInfo, count == bytes.count - 1 || name.hasSuffix(".txt") { continue }
             guard let image = try? TagImage(parsing: Array(bytes.prefix(count))) else { continue }
             // Memory without a header is a smaller product's; a Flipper file may lack its last digits and lines.
-            let mayBeCut: [TagImage.Format] = [.mfd, .proxmarkBinary, .flipper]
+            let mayBeCut: [TagImage.Format] = [.mfd, .proxmarkBinary, .flipper, .mct]
             let isSmallerClassic = format == .proxmarkText && image.product.hasPrefix("MIFARE Classic")
             #expect(mayBeCut.contains(format) || isSmallerClassic, "\(name) of \(count) bytes")
             _ = image.makeTag()

@@ -45,6 +45,37 @@ struct TagInfoTests {
         #expect(card.unknownBytes.contains(58) && !card.unknownBytes.contains(57))
     }
 
+    @Test func `TagInfo text: pages, or blocks with their keys, hyphens for unknown bytes, and hexadecimal numbers`()
+        throws
+    {
+        let ntag = try Files.image("taginfo-ntag215.txt")
+        #expect(ntag.uid == hex("04 44 55 ca 60 57 81") && ntag.contents.type2?.memory.count == 20)
+        #expect(ntag.contents.type2?.atqa == 0x0044 && ntag.remarks.map(\.kind) == [.missing])
+        // As in reports of TagInfo 4.24.5.
+        let row = "rwi  00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 |................|"
+        let trailer = "wxx  FF:FF:FF:FF:FF:FF FF:07:80 69 XX:XX:XX:XX:XX:XX\n  Factory default key (unknown key)"
+        let unread = "???  -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- --"
+        let rows = (0..<64).map { block in
+            let number = hexText([UInt8(block)]).uppercased()
+            if block == 0 { return "[00] r--  E2 F8 0C 77 61 88 04 00 C8 23 00 20 00 00 00 18 |...wa....#. ....|" }
+            return "[\(number)] " + (block == 10 ? unread : block % 4 == 3 ? trailer : row)
+        }
+        let head = "** TagInfo scan (version 4.24.5) 2019-11-27 17:44:39 **\n# Detailed protocol information:\n"
+        let text = head + "ID: E2:F8:0C:77\nATQA: 0x0400\nSAK: 0x08\n# Memory content:\n" + rows.joined(separator: "\n")
+        let card = try #require(try TagContents(text: text).classic)
+        #expect(card.product == .classic1K && card.uid == hex("e2 f8 0c 77") && card.sak == 0x08)
+        #expect(Array(card.memory[48..<58]) == hex("ff ff ff ff ff ff ff 07 80 69"))
+        #expect(card.unknownBytes.count == 16 + 16 * 6 && card.unknownBytes.contains(160))
+        #expect(Files.failure(text.replacing("[3F]", with: "[40]"))?.code == .malformed)
+        #expect(Files.failure(text.replacing("E2 F8 0C", with: "E2 G8 0C"))?.code == .malformed)
+        let memory = ["E1 40 04 01", "03 00 FE 00", "", "00 00 00 00"].enumerated().map { "[0\($0)] *  \($1) |....|\n" }
+        let tag = try #require(try TagContents(text: head + "ID: E0:04:01:50:01:02:03:04\n" + memory.joined()).type5)
+        #expect(
+            tag.product.blockCount == 4 && tag.lockedBlocks == [0, 1, 2, 3]
+                && Array(tag.memory.prefix(4)) == hex("e1 40 04 01")
+        )
+    }
+
     @Test func `TagInfo report: refused as lossy when its tag has changed`() throws {
         var image = try Files.image("taginfo-ntag213.xml")
         var contents = try #require(image.contents.type2)

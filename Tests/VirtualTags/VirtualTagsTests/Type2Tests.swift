@@ -21,6 +21,8 @@ struct Type2Tests {
         NTAG216         | 00 04 04 02 01 00 13 03 | e1 10 6d 00 03 00 fe 00             | e6 | 888  | 2     | 229 230     | 227 | ff 3f 7f bd
         NTAG I2C 1K     | 00 04 04 05 02 01 13 03 | e1 10 6d 00 03 00 fe 00             | e9 | 888  |       |             |     | ff 3f 7f 00
         NTAG I2C 2K     | 00 04 04 05 02 01 15 03 | e1 10 ea 00 03 00 fe 00             | -  | 1904 |       |             |     | -
+        NTAG I2C plus 1K | 00 04 04 05 02 02 13 03 | e1 10 6d 00 03 00 fe 00            | e9 | 888  |       |             | 227 | ff 3f 7f 00
+        NTAG I2C plus 2K | 00 04 04 05 02 02 15 03 | e1 10 6d 00 03 00 fe 00            | -  | 888  |       |             | 227 | ff 3f 7f 00
         """
 
     @Test func `Type 2 product: version, memory and limits are those of its data sheet`() async throws {

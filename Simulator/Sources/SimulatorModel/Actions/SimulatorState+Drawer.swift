@@ -195,6 +195,7 @@ extension TagImage.Format {
         case .proxmarkBinary: "bin"
         case .proxmarkText: "eml"
         case .mfd: "mfd"
+        case .mct: "mct"
         case .tagInfo: "xml"
         }
     }

@@ -288,7 +288,10 @@ public final class Type4Tag: ForumTag {
         if let lost { throw lost }
         if let capabilityContainer { return capabilityContainer }
         guard try await select(file: Type4CapabilityContainer.file) else {
-            let reason = "The NDEF application has no capability container file E103 (NFC Forum T4T 1.2, 5.5)."
+            // A DESFire has the name of mapping version 1.0 for the card itself.
+            let isOld = fileSelectParameter == 0
+            let name = isOld ? "The card has no NDEF Tag Application: its older name" : "The NDEF application"
+            let reason = "\(name) has no capability container file E103 (NFC Forum T4T 1.2, 5.5)."
             throw TagError(.noCapabilityContainer, reason)
         }
         var bytes = try await readBinary(offset: 0, count: Type4CapabilityContainer.minimumLength)

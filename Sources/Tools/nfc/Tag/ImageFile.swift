@@ -17,8 +17,8 @@ struct ImageFile: Sendable {
     /// The maximum file size in bytes.
     private static let maximumSize = 16 << 20
 
-    /// Reads the image with the given `id`, or the first image if `id` is nil.
-    init(path: String, id: String?) throws {
+    /// Reads the image with the given `id`, or the first image if `id` is nil. The UID is for a file without one.
+    init(path: String, id: String?, uid: [UInt8]? = nil) throws {
         self.path = path
         name = path == "-" ? "Standard input" : path
         let data: Data
@@ -37,7 +37,7 @@ struct ImageFile: Sendable {
         }
         let bytes = [UInt8](hasSeveral ? chosen?.data ?? data : data)
         do throws(TagImageError) {
-            image = try TagImage(parsing: bytes, as: TagImage.Format(path: path))
+            image = try TagImage(parsing: bytes, as: TagImage.Format(path: path), uid: uid)
             Self.note(image.remarks.filter { $0.kind != .leftOut }, about: name)
         } catch {
             let place = (hasSeveral ? chosen?.number : error.line).map { "line \($0): " } ?? ""
@@ -122,24 +122,35 @@ struct ImageFile: Sendable {
         Self.note(remarks.filter { $0.kind == .leftOut }, about: name)
     }
 
-    /// Saves the image to another file and format. If the format is the same, the bytes do not change.
-    func convert(to format: TagImage.Format, out: String) throws {
+    /// Saves the image to another file and format. If the format is the same, the bytes do not change. Returns the names
+    /// of what the format can't hold; if `isLossy` is false, that is an error.
+    func convert(to format: TagImage.Format, out: String, isLossy: Bool) throws -> [String] {
         try checkTarget(out)
-        try Self.save(format == image.format ? image : TagImage(image.contents, format: format), to: out)
+        let copy = format == image.format ? image : TagImage(image.contents, format: format)
+        let lost = try Self.save(copy, to: out, isLossy: isLossy)
         noteLeftOut(format)
+        if !lost.isEmpty {
+            StandardError.writeLine("Note: \(out) does not have \(lost.joined(separator: ", ")).")
+        }
+        return lost
     }
 
     /// Saves an image atomically, so that a crash leaves either the old or the new file. A new file is readable only by
     /// its owner if it contains keys or passwords other than the factory defaults.
-    static func save(_ image: TagImage, to path: String) throws {
+    ///
+    /// - Returns: what the file does not have; none unless `isLossy`.
+    @discardableResult
+    static func save(_ image: TagImage, to path: String, isLossy: Bool = false) throws -> [String] {
         let bytes: [UInt8]
+        var lost: [String] = []
         do throws(TagImageError) {
-            bytes = try image.encoded()
+            if isLossy { (bytes, lost) = try image.encodedWithLoss() } else { bytes = try image.encoded() }
         } catch {
             let step = image.format == .json ? "" : " The format json can hold it."
             throw CommandFailure(error.code.description, "\(path) is not written: \(error.reason)\(step)")
         }
         try OutputTarget(path).write(bytes, readers: image.contents.holdsSecrets ? .ownerAlone : .everyone)
+        return lost
     }
 
     private struct Line {
@@ -208,7 +219,7 @@ extension TagImage.Format: ExpressibleByArgument {
     init?(path: String) {
         let endings: [(String, TagImage.Format)] = [
             (".nfc", .flipper), (".json", .json), (".jsonl", .json), (".bin", .proxmarkBinary), (".mfd", .mfd),
-            (".eml", .proxmarkText), (".xml", .tagInfo),
+            (".eml", .proxmarkText), (".mct", .mct), (".xml", .tagInfo),
         ]
         let name = path.lowercased()
         guard let format = endings.first(where: { name.hasSuffix($0.0) })?.1 else { return nil }

@@ -188,15 +188,18 @@ struct TagConvertCommand: ParsableCommand {
                                     as such files go
               json           .json  the project's own: every tag
               proxmark-json         Proxmark3: Ultralight, NTAG, Classic, ISO 15693,
-                                    Topaz 96
+                                    Topaz 96; DESFire read only
               proxmark-bin   .bin   Proxmark3: Ultralight, NTAG, Classic, ISO 15693
               proxmark-eml   .eml   Proxmark3: the same as lines of hex, without
                                     ISO 15693
-              mfd            .mfd   libnfc: the memory of Ultralight, NTAG, Classic
-              taginfo        .xml   NXP TagInfo; read only
+              mfd            .mfd   the memory alone: Ultralight, NTAG, Classic as
+                                    libnfc has it; amiibo; Type 5 without its UID
+              mct            .mct   MIFARE Classic Tool: Classic
+              taginfo        .xml   NXP TagInfo, XML or text; read only
 
             The format of a file is found from its content. If a format can't hold all
-            of a tag, the command fails and says what would be lost. Details that a
+            of a tag, the command fails and says what would be lost. --lossy writes the
+            file without that. --uid is for the memory of a Type 5 tag. Details that a
             virtual tag does not have are left out of a file in another format. A note
             on standard error lists them, and so does "remarks" of --json.
 
@@ -205,6 +208,8 @@ struct TagConvertCommand: ParsableCommand {
               nfc tag convert hf-mfu-04A1B2C3D4E580-dump.bin --out card.nfc
               nfc tag convert card.nfc --to proxmark-json --out dump.json
               nfc tag convert scan.xml --out card.nfc --json
+              nfc tag convert amiibo.nfc --to mfd --lossy --out amiibo.bin
+              nfc tag convert spool.bin --uid e004012011223344 --out spool.json
               nfc tag convert - --to json --out - < card.nfc
 
             Exit status: 0 when the file was written, 1 when the image is invalid or
@@ -224,6 +229,12 @@ struct TagConvertCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))
     var out: String
 
+    @Flag(help: "Leave out what the format can't hold, and say what that is.")
+    var lossy = false
+
+    @Option(help: "The UID in hex, for the memory of a Type 5 tag without it.")
+    var uid: HexArgument?
+
     @Flag(help: "Print one JSON object.")
     var json = false
 
@@ -233,9 +244,9 @@ struct TagConvertCommand: ParsableCommand {
     }
 
     func run() throws {
-        let image = try ImageFile(path: file, id: id)
+        let image = try ImageFile(path: file, id: id, uid: uid?.bytes)
         let format = to ?? TagImage.Format(path: out) ?? .json
-        try image.convert(to: format, out: out)
+        let lost = try image.convert(to: format, out: out, isLossy: lossy)
         let contents = image.contents
         let isCopy = format == image.format
         let remarks = image.remarks.filter { !(isCopy && $0.kind == .leftOut) }
@@ -246,7 +257,7 @@ struct TagConvertCommand: ParsableCommand {
             [
                 "ok": true, "tag_type": contents.tagType, "product": contents.product,
                 "uid": contents.uid.hexText(), "from": image.format.rawValue, "to": format.rawValue, "out": out,
-                "remarks": remarks.map(\.object),
+                "lost": lost, "remarks": remarks.map(\.object),
             ],
             ["\(contents.product), UID \(contents.uid.hexText()): \(formats)"]
         )

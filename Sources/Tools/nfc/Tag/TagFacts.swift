@@ -199,9 +199,38 @@ extension Type2Contents {
         ]
         if let page = product.dynamicLockPage { regions.append((page...page, "dynamic locks")) }
         if let page = product.firstConfigurationPage {
-            regions.append((page...(product.pageCount - 1), "configuration and \(page == 42 ? "key" : "password")"))
+            let last = product.pageCount > 256 ? page + 6 : product.pageCount - 1
+            regions.append((page...last, "configuration and \(hasKey ? "key" : "password")"))
+            if product.pageCount > 256 { regions.append((256...(product.pageCount - 1), "data of the second sector")) }
         }
         return regions
+    }
+
+    /// Whether the tag authenticates readers by a key, as Ultralight C does, and not by a password.
+    fileprivate var hasKey: Bool { product == .ultralightC }
+
+    /// The bits of ACCESS.
+    private var accessFacts: [TagFact] {
+        guard let access, let page = product.firstConfigurationPage, memory.count >= (page + 2) * 4 else { return [] }
+        let (prot, lock, limit) = (access >> 7, access >> 6 & 1, access & 0x07)
+        var texts = [
+            "PROT \(prot): the password is for \(prot == 1 ? "reading and writing" : "writing")",
+            "CFGLCK \(lock): the configuration is \(lock == 1 ? "locked" : "open")",
+            "AUTHLIM \(limit): \(limit == 0 ? "no limit" : "a limit") of wrong passwords",
+        ]
+        var facts = [
+            TagFact("prot", value: prot == 1), TagFact("cfglck", value: lock == 1),
+            TagFact("authlim", value: Int(limit)),
+        ]
+        if countersOfProduct == [2] {
+            let (enabled, guarded) = (access >> 4 & 1, access >> 3 & 1)
+            texts.append("NFC_CNT_EN \(enabled): readings are \(enabled == 1 ? "" : "not ")counted")
+            texts.append("NFC_CNT_PWD_PROT \(guarded): the counter \(guarded == 1 ? "needs the password" : "is free")")
+            facts += [
+                TagFact("nfc_cnt_en", value: enabled == 1), TagFact("nfc_cnt_pwd_prot", value: guarded == 1),
+            ]
+        }
+        return [TagFact("Access", texts.joined(separator: "; "))] + facts
     }
 
     private func lockFacts(without unknown: Set<TagInspection.Unknown>) -> [TagFact] {
@@ -220,11 +249,14 @@ extension Type2Contents {
             facts.append(TagFact("dynamic_lock_hex", value: dynamicLock.hexText()))
         }
         if let page = firstProtectedPage {
-            let failures = unknown.contains(.failedAuthentications) ? "" : "; \(failedAuthentications) failed in a row"
-            let text = "pages from \(page) on need a password" + failures
-            facts.append(TagFact("Password", text, "protected_from_page", page))
+            let isCounted = !hasKey && !unknown.contains(.failedAuthentications)
+            let failures = isCounted ? "; \(failedAuthentications) failed in a row" : ""
+            let what = protectsReading ? "reading and writing need" : "writing needs"
+            let text = "\(what) the \(hasKey ? "key" : "password") from page \(page) on" + failures
+            facts.append(TagFact(hasKey ? "Key" : "Password", text, "protected_from_page", page))
+            facts.append(TagFact("protects_reading", value: protectsReading))
         }
-        return facts
+        return facts + accessFacts
     }
 
     private var counterFacts: [TagFact] {
@@ -523,5 +555,44 @@ extension ClassicContents {
         }
         if !signature.isEmpty { facts.append(TagFact("Signature", "signature_hex", hex: signature)) }
         return facts
+    }
+}
+
+// MARK: Writing
+
+extension TagContents {
+    /// What keeps a reader from writing a message, although the capability container allows it.
+    enum WriteBarrier {
+        /// The start of the data is locked, so that no other message can be written.
+        case locks
+        /// Another part of the data is locked.
+        case partialLocks
+        case password
+        case key
+    }
+
+    /// The barrier of the locks and the password; nil for none.
+    var writeBarrier: WriteBarrier? {
+        switch self {
+        case .type2(let contents):
+            let area = Int(contents.memory.dropFirst(14).first ?? 0) * 2
+            let last = min(contents.product.userPages.upperBound, 3 + max(1, area))
+            if let barrier = Self.barrier(of: contents.lockedPages, in: 4...last) { return barrier }
+            guard let page = contents.firstProtectedPage, page <= last else { return nil }
+            return contents.hasKey ? .key : .password
+        case .type3(.liteS(let contents)):
+            // The attribute information block, which is written with each message, and the data.
+            return Self.barrier(of: (0..<14).filter { !contents.memoryConfiguration.hasBit($0) }, in: 0...13)
+        case .type5(let contents) where contents.product.dataBlockCount > 1:
+            return Self.barrier(of: contents.lockedBlocks.sorted(), in: 1...(contents.product.dataBlockCount - 1))
+        default: return nil
+        }
+    }
+
+    private static func barrier(of locked: [Int], in data: ClosedRange<Int>) -> WriteBarrier? {
+        guard locked.contains(where: data.contains) else { return nil }
+        // The message's length is in the first or second unit.
+        let head = data.prefix(2)
+        return head.allSatisfy(locked.contains) ? .locks : .partialLocks
     }
 }

@@ -56,7 +56,7 @@ struct TagInfoCommand: AsyncParsableCommand {
 
 /// A description of a tag: its product, memory layout, locks, and what a reader finds.
 struct TagDescription {
-    private let report: TagReport
+    private var report: TagReport
     private let error: TagError?
     private let type: Int?
     private let facts: [TagFact]
@@ -66,6 +66,7 @@ struct TagDescription {
     init(contents: TagContents, report: TagReport, error: TagError?, remarks: [TagImageRemark]) {
         self.remarks = remarks
         self.report = report
+        self.report.obey(contents.writeBarrier)
         self.error = error
         type = contents.tagType
         facts = contents.facts()
@@ -77,6 +78,7 @@ struct TagDescription {
         error = inspection.findings.ndefStatus.error
         type = report.type?.rawValue
         facts = inspection.facts
+        if !inspection.unknown.contains(.memory) { report.obey(inspection.contents?.writeBarrier) }
     }
 
     var object: JSONObject {

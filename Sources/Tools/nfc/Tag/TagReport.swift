@@ -5,6 +5,7 @@ import NFCSessions
 import TagLink
 import TagProtocols
 import TextSafety
+import VirtualTags
 
 /// The report on a tag that a command has read or written, including the airtime.
 struct TagReport {
@@ -29,6 +30,8 @@ struct TagReport {
     /// The exchanges and airtime of activation.
     var activation: LinkStatistics?
     var showsCost = true
+    /// What writing needs besides the permission of the capability container; nil for nothing.
+    private var condition: String?
     /// The target for an image; nil if none is written. If it is standard output, the report goes to standard error.
     var out: String?
     /// Whether the tag is on a reader, which may not report exchanges and airtime.
@@ -58,6 +61,18 @@ struct TagReport {
         self.product = product
         self.uid = uid
         self.status = status
+    }
+
+    /// Adapts the status of a tag that can be written by its capability container to its locks and its password.
+    mutating func obey(_ barrier: TagContents.WriteBarrier?) {
+        guard status == .readWrite else { return }
+        switch barrier {
+        case .locks: status = .readOnly
+        case .partialLocks: condition = "only where it is not locked"
+        case .password: condition = "with its password"
+        case .key: condition = "with its key"
+        case nil: break
+        }
     }
 
     /// Explains why the tag's message can't be used; nil if it can, or if the tag is empty.
@@ -101,7 +116,8 @@ struct TagReport {
         let name = [product, type.map { "Type \($0.rawValue)" }].compactMap { $0 }.joined(separator: ", ")
         lines.append((name.isEmpty ? "Tag" : name) + ", UID " + uidText)
         switch status {
-        case .readWrite: lines.append("Can be written, holds up to \(capacity ?? 0) bytes")
+        case .readWrite:
+            lines.append("Can be written\(condition.map { " \($0)" } ?? ""), holds up to \(capacity ?? 0) bytes")
         case .readOnly: lines.append("Read-only, holds up to \(capacity ?? 0) bytes")
         case .notNDEF: lines.append("Not formatted for messages")
         case nil: break

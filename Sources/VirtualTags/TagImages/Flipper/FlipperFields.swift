@@ -205,7 +205,8 @@ enum FlipperLine {
 
     static func field(_ key: String, bytes: [UInt8]) -> FlipperLine { .field(key, bytes.spacedHexadecimalText) }
 
-    static func fields<Contents>(_ table: [FlipperField<Contents>], of contents: Contents) -> [FlipperLine] {
+    static func fields<Contents>(_ table: some Sequence<FlipperField<Contents>>, of contents: Contents) -> [FlipperLine]
+    {
         table.flatMap { row in
             let value =
                 switch row.write(contents) {

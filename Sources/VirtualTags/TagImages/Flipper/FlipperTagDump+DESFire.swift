@@ -7,7 +7,7 @@ import VirtualTags
 /// These dumps contain no keys and no ISO/IEC 7816-4 names. Application 000001 gets the names of the NDEF mapping (NXP
 /// AN11004) if its files 1 and 2 follow the mapping.
 extension FlipperTagDump {
-    static func desfire(_ fields: FlipperFields, _ remarks: inout Remarks) throws(TagImageError) -> Type4Contents {
+    static func desfire(_ fields: FlipperFields) throws(TagImageError) -> Type4Contents {
         let version = try fields.bytes("PICC Version", count: 28)
         // A card with a random UID stores its permanent UID, or zeros, in the version.
         let uid = try fields.nfcAIdentifier("UID")
@@ -25,15 +25,6 @@ extension FlipperTagDump {
         }
         if fields.hasValue("PICC Free Memory") {
             contents.freeMemory = try fields.number("PICC Free Memory", in: 0...0xFF_FFFF)
-        }
-        let unread = contents.applications.flatMap { application in
-            let identifier = [UInt8](littleEndian: Int(application.identifier), count: 3).hexText()
-            return application.files.map { "Application \(identifier) File \($0.number)" }
-        }.filter { !fields.hasValue($0) }
-        if !unread.isEmpty {
-            let files = TagImage.list(unread)
-            let text = "The data of \(files) are not in the file; the virtual tag has zeros, or no records."
-            remarks.append(TagImageRemark(.missing, text))
         }
         return try type4A(fields, .desfire(contents))
     }
@@ -137,12 +128,14 @@ extension FlipperTagDump {
             let name = type == 0x05 ? "transaction MAC file (type 05)" : "file of type \([type].hexText())"
             throw fields.error(.unsupported, "\(key) Type", "A \(name) is not supported.")
         }
-        return DESFireFile(
+        var file = DESFireFile(
             number: number,
             communication: CommunicationSettings(rawValue: try fields.byte("\(key) Communication Settings")),
             accessRights: FileAccessRights(rawValue: UInt16(high: rights[1], low: rights[0])),
             kind: kind
         )
+        file.isUnread = data == nil && !file.isEmpty
+        return file
     }
 
     // MARK: Writing
@@ -212,6 +205,6 @@ extension FlipperTagDump {
             .field("\(key) Communication Settings", bytes: [file.communication.rawValue]),
             .field("\(key) Access Rights", bytes: file.accessRights.rawValue.littleEndianBytes),
         ]
-        return head + lines + (data.isEmpty ? [] : [.field(key, bytes: data)])
+        return head + lines + (data.isEmpty || file.isUnread ? [] : [.field(key, bytes: data)])
     }
 }

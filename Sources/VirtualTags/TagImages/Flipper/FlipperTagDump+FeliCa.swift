@@ -41,13 +41,15 @@ extension FlipperTagDump {
             pmm: try fields.bytes("Manufacture parameter", count: 8)
         )
         var unread: [String] = []
+        var damaged: [String] = []
         var blocks = [[UInt8]](repeating: [], count: 28)
         for index in [0..<15, 17..<20, 21..<25].joined() {
             // Each block is preceded by the two status flags of its read.
-            let bytes = try fields.bytes("Block \(index)", count: 18)
+            let bytes = try fields.bytesOrUnknown("Block \(index)", count: 18, damaged: &damaged).map { $0 ?? 0 }
             if bytes[0] != 0 { unread.append("block \(index)") }
             blocks[index] = Array(bytes[2...])
         }
+        remarks += .damaged(damaged)
         contents.userMemory = Array(blocks[..<14].joined())
         for (index, path) in ownBlocks { contents[keyPath: path] = blocks[index] }
         contents.identifierExtension = Array(blocks[17].suffix(8))

@@ -19,15 +19,21 @@ extension FlipperTagDump {
         }
         var contents = Type2Contents(blank: product, uid: try fields.nfcAIdentifier("UID"))
         contents.memory.removeLast(contents.memory.count - layout.memoryPages * 4)
+        var damaged: [String] = []
         for page in 0..<total {
-            let bytes = try fields.bytes("Page \(page)", count: 4)
+            let bytes = try fields.bytesOrUnknown("Page \(page)", count: 4, damaged: &damaged)
             guard let target = layout.memoryPage(page) else { continue }
-            contents.memory.replaceSubrange((target * 4)..<(target * 4 + 4), with: bytes)
+            contents.memory.replaceSubrange((target * 4)..<(target * 4 + 4), with: bytes.map { $0 ?? 0 })
         }
+        remarks += .damaged(damaged)
         let read = try fields.number("Pages read", in: 0...100_000, default: total)
         if read < total {
-            let text = "\(read) of \(total) pages were read; the others are taken from the file, mostly zeros."
-            remarks.append(TagImageRemark(.missing, text))
+            if read >= 4, layout.memoryPage(read) == read, contents.memory[(read * 4)...].allSatisfy({ $0 == 0 }) {
+                contents.memory.removeSubrange((read * 4)...)
+            } else {
+                let text = "\(read) of \(total) pages were read; the others are taken from the file, mostly zeros."
+                remarks.append(TagImageRemark(.missing, text))
+            }
         }
         contents.atqa = try fields.atqa()
         contents.sak = try fields.byte("SAK")
@@ -96,10 +102,11 @@ extension FlipperTagDump {
             .field("NTAG/Ultralight type", name),
         ]
         lines += FlipperLine.fields(type2Fields, of: contents)
-        lines += [.field("Pages total", String(count)), .field("Pages read", String(count))]
-        let memory = contents.completed.memory
+        let memory = contents.memory
+        let read = (0..<count).first { layout?.memoryPage($0).map { $0 * 4 + 4 > memory.count } ?? false } ?? count
+        lines += [.field("Pages total", String(count)), .field("Pages read", String(read))]
         for index in 0..<count {
-            let page = layout?.memoryPage(index)
+            let page = index < read ? layout?.memoryPage(index) : nil
             let bytes = page.map { Array(memory[($0 * 4)..<($0 * 4 + 4)]) } ?? [0, 0, 0, 0]
             lines.append(.field("Page \(index)", bytes: bytes))
         }
@@ -114,7 +121,7 @@ extension FlipperTagDump {
         ("MINI", .mini), ("1K", .classic1K), ("Plus 2K", .plus2K), ("4K", .classic4K),
     ]
 
-    static func classic(_ fields: FlipperFields) throws(TagImageError) -> ClassicContents {
+    static func classic(_ fields: FlipperFields, _ remarks: inout Remarks) throws(TagImageError) -> ClassicContents {
         let name = try fields.text("Mifare Classic type")
         guard let product = types.first(where: { $0.name == name })?.product else {
             let reason = "A MIFARE Classic of type \(name) is not supported yet."
@@ -122,12 +129,15 @@ extension FlipperTagDump {
         }
         var memory: [UInt8] = []
         var unknown: Set<Int> = []
+        var damaged: [String] = []
         for block in 0..<product.blockCount {
-            for (index, byte) in try fields.bytesOrUnknown("Block \(block)", count: 16).enumerated() {
+            let bytes = try fields.bytesOrUnknown("Block \(block)", count: 16, damaged: &damaged)
+            for (index, byte) in bytes.enumerated() {
                 memory.append(byte ?? 0)
                 if byte == nil { unknown.insert(block * 16 + index) }
             }
         }
+        remarks += .damaged(damaged)
         var contents = ClassicContents(product, memory: memory, uid: try fields.nfcAIdentifier("UID"))
         contents.unknownBytes = unknown
         contents.atqa = try fields.atqa()
@@ -154,33 +164,53 @@ extension FlipperTagDump {
 }
 
 extension FlipperFields {
-    fileprivate func bytesOrUnknown(_ key: String, count: Int) throws(TagImageError) -> [UInt8?] {
+    /// Reads a block with `??` for unknown bytes. A line that is neither is only the loss of its block: the block is
+    /// unknown, and its key is added to `damaged`.
+    func bytesOrUnknown(
+        _ key: String,
+        count: Int,
+        damaged: inout [String]
+    ) throws(TagImageError) -> [UInt8?] {
         let words = try text(key).utf8.split(separator: 0x20)
-        var bytes: [UInt8?] = []
-        for word in words {
-            let byte = [UInt8](hexadecimal: word)
-            let isUnknown = Array(word) == Array("??".utf8)
-            guard isUnknown || byte?.count == 1 else { throw malformed(key, "is not bytes or ?? separated by spaces") }
-            bytes.append(isUnknown ? nil : byte?.first)
+        let bytes = words.map { [UInt8](hexadecimal: $0) }
+        let isWhole = zip(words, bytes).allSatisfy { $1?.count == 1 || Array($0) == Array("??".utf8) }
+        guard isWhole, bytes.count == count else {
+            damaged.append(key)
+            return Array(repeating: nil, count: count)
         }
-        guard bytes.count == count else { throw malformed(key, "has \(bytes.count) bytes instead of \(count)") }
-        return bytes
+        return bytes.map { $0?.first }
+    }
+}
+
+extension [TagImageRemark] {
+    /// The remark about damaged lines; empty if there are none.
+    static func damaged(_ keys: [String]) -> Self {
+        guard !keys.isEmpty else { return [] }
+        let text = "\(TagImage.list(keys)) can't be read as bytes or ??; the virtual tag has zeros there."
+        return [TagImageRemark(.missing, text)]
     }
 }
 
 /// Maps the pages of a Flipper file to the pages of a tag's memory.
 ///
 /// Files number the pages without gaps. A file of an NTAG I2C skips the gap after the lock page. Then it lists the two
-/// configuration pages and the two session registers, which are not memory.
+/// configuration pages and the two session registers, which are not memory. A file of an NTAG I2C plus has the session
+/// registers between the two sectors.
 private struct FlipperLayout: Sendable {
     let memoryPages: Int
     private let gap: Range<Int>?
+    /// The pages of the first sector; nil if no session registers follow them.
+    private let plusPages: Int?
 
     /// Creates the layout of a file; nil if the file has more pages than the product.
     init?(_ product: Type2Product, pages: Int) {
         let all = Self.pages(of: product)
         guard pages <= all else { return nil }
-        if product.features.contains(.sectors), let lock = product.dynamicLock, pages > lock.page + 1 {
+        plusPages = Self.plusPages(of: product)
+        if let plusPages {
+            gap = nil
+            memoryPages = pages > plusPages + 2 ? 256 + pages - plusPages - 2 : min(pages, plusPages)
+        } else if product.features.contains(.sectors), let lock = product.dynamicLock, pages > lock.page + 1 {
             gap = (lock.page + 1)..<(product.pageCount - 2)
             memoryPages = product.pageCount
         } else {
@@ -191,12 +221,19 @@ private struct FlipperLayout: Sendable {
 
     /// Returns the memory page for a page of the file; nil for a session register.
     func memoryPage(_ index: Int) -> Int? {
+        if let plusPages, index >= plusPages { return index < plusPages + 2 ? nil : 256 + index - plusPages - 2 }
         guard let gap, index >= gap.lowerBound else { return index }
         let page = index + gap.count
         return page < memoryPages ? page : nil
     }
 
+    private static func plusPages(of product: Type2Product) -> Int? {
+        guard product.features.contains(.sectors), let page = product.configurationPage else { return nil }
+        return page + 7
+    }
+
     static func pages(of product: Type2Product) -> Int {
+        if let pages = plusPages(of: product) { return pages + 2 + max(0, product.pageCount - 256) }
         guard product.features.contains(.sectors), let lock = product.dynamicLock else { return product.pageCount }
         return lock.page + 1 + 4
     }

@@ -73,6 +73,13 @@ extension FlipperTagDump {
     static func type5(_ fields: FlipperFields, _ remarks: inout Remarks) throws(TagImageError) -> Type5Contents {
         var tag = ProxmarkTag15()
         tag.uid = try fields.bytes("UID", count: 8)
+        // A tag that does not report its size has neither it nor the memory in the file.
+        guard fields.hasValue("Block Count") || fields.hasValue("Block Size") || fields.hasValue("Data Content") else {
+            let product = Type5Product.generic(blockCount: 0, icReference: try fields.byte("IC Reference", default: 0))
+            var contents = Type5Contents(blank: product, uid: tag.uid)
+            try fields.read(type5Fields, into: &contents)
+            return contents
+        }
         let blocks = try fields.number("Block Count", in: 1...256)
         tag.blockSize = Int(try fields.byte("Block Size"))
         guard (1...32).contains(tag.blockSize) else {
@@ -110,7 +117,8 @@ extension FlipperTagDump {
         let isSLIX = contents.product.features.contains(.passwords)
         let lines =
             FlipperLine.header(deviceType: isSLIX ? "SLIX" : "ISO15693-3", uid: contents.uid)
-            + [.comment("ISO15693-3 specific data")] + FlipperLine.fields(type5Fields, of: contents)
+            + [.comment("ISO15693-3 specific data")]
+            + FlipperLine.fields(type5Fields.prefix(contents.memory.isEmpty ? 5 : 9), of: contents)
         guard isSLIX else { return lines }
         return lines + [.comment("SLIX specific data")] + FlipperLine.fields(slixFields(of: contents), of: contents)
     }

@@ -6,7 +6,8 @@ import VirtualTags
 ///
 /// A card with only the NDEF application has its two `files`, and `keys` and `key_settings` of the application: the
 /// settings, and the number of keys with their kind. Any other card has its own `key_settings` and `keys`, and
-/// `applications` by identifier, each with `key_settings`, `keys`, `iso_id`, `name`, and `files` by number.
+/// `applications` by identifier, each with `key_settings`, `keys`, `iso_id`, `name`, and `files` by number. A file
+/// whose content could not be read has `unread`.
 ///
 /// `keys` is an object: `"0"` to `"13"` are the keys of the application, and `"master"` is the key of the card itself.
 /// A key is written as `aes:`, `des:` or `3k3des:` and its bytes. An AES key whose version is not 00 ends with a colon
@@ -194,13 +195,15 @@ extension JSONImage {
             kind = .records(data, size: size, maximum: maximum, isCyclic: type == "cyclic")
         default: throw fields.error(.unsupported, "type", "A file of type \(type) is not supported.")
         }
-        return DESFireFile(
+        var file = DESFireFile(
             number: number,
             isoIdentifier: fields.hasValue("iso_id") ? try fields.word("iso_id") : nil,
             communication: CommunicationSettings(rawValue: try fields.byte("communication")),
             accessRights: FileAccessRights(rawValue: try fields.word("access_rights")),
             kind: kind
         )
+        file.isUnread = try fields.flag("unread", default: false)
+        return file
     }
 
     private static func members(of file: DESFireFile) -> [(String, String)] {
@@ -220,6 +223,7 @@ extension JSONImage {
         case .linearRecords(let size, let maximum, let records), .cyclicRecords(let size, let maximum, let records):
             members += [("size", String(size)), ("maximum", String(maximum)), ("data", quoted(records))]
         }
+        if file.isUnread { members.append(("unread", "true")) }
         return members
     }
 

@@ -340,8 +340,9 @@ extension JSONImage {
         let size = try fields.number("block_size", in: 1...32, default: 4)
         let memory = try fields.bytes("memory_hex")
         let whole = memory.count / size
-        let blocks = fields.hasValue("blocks") ? try fields.number("blocks", in: 1...0x1_0000) : whole
-        guard blocks * size == memory.count, blocks > 0 else {
+        let blocks = fields.hasValue("blocks") ? try fields.number("blocks", in: 0...0x1_0000) : whole
+        // Only a tag whose memory was not read has no blocks, and says so.
+        guard blocks * size == memory.count, blocks > 0 || fields.hasValue("blocks") else {
             let reason = "\(memory.count) bytes are not \(blocks) blocks of \(size)."
             throw fields.error(.inconsistent, "memory_hex", reason)
         }

@@ -6,7 +6,12 @@ import VirtualTags
 struct MemoryDump: ImageSource {
     enum Layout: Sendable, Hashable {
         case classic
+        /// Pages without a header. The last two, with the password, may be missing.
         case pages
+        /// Pages, and the 32 bytes of the signature.
+        case signedPages
+        /// The blocks of a Type 5 tag.
+        case vicinity
         /// Pages after the Proxmark3 client's header of 56 bytes.
         case proxmarkPages
         /// Pages after the client's older header of 48 bytes.
@@ -19,10 +24,11 @@ struct MemoryDump: ImageSource {
     let bytes: [UInt8]
     let format: TagImage.Format
     let contents: TagContents
+    let givenUID: [UInt8]?
     private let layout: Layout
 
     /// Reads a file. Memory without a header has the format `.mfd`, unless `.proxmarkBinary` is requested.
-    init(parsing bytes: [UInt8], as format: TagImage.Format?) throws(TagImageError) {
+    init(parsing bytes: [UInt8], as format: TagImage.Format?, uid: [UInt8]? = nil) throws(TagImageError) {
         guard let layout = Self.layout(of: bytes) else {
             guard !Self.beginsAsProxmark15(bytes) else {
                 let reason =
@@ -35,9 +41,19 @@ struct MemoryDump: ImageSource {
         }
         self.bytes = bytes
         self.layout = layout
-        let hasHeader = layout != .classic && layout != .pages
-        self.format = hasHeader || format == .proxmarkBinary ? .proxmarkBinary : .mfd
-        contents = try Self.contents(bytes, layout)
+        givenUID = layout == .vicinity ? uid : nil
+        switch layout {
+        case .classic, .pages: self.format = format == .proxmarkBinary ? .proxmarkBinary : .mfd
+        case .signedPages, .vicinity: self.format = .mfd
+        case .proxmarkPages, .oldProxmarkPages, .proxmark15: self.format = .proxmarkBinary
+        }
+        contents = try layout == .vicinity ? Self.vicinity(bytes, uid) : Self.contents(bytes, layout)
+    }
+
+    var remarks: [TagImageRemark] {
+        guard layout == .vicinity, givenUID == nil else { return [] }
+        let text = "The file does not have the tag's UID; the virtual tag has \(contents.uid.hexText())."
+        return [TagImageRemark(.missing, text)]
     }
 
     func encoded(_ now: TagContents) -> [UInt8]? {
@@ -52,10 +68,10 @@ struct MemoryDump: ImageSource {
     static func encoded(new contents: TagContents, format: TagImage.Format) -> [UInt8]? {
         switch contents {
         case .classic: encoded(contents, .classic)
-        case .type2: encoded(contents.completed(for: format), format == .mfd ? .pages : .proxmarkPages)
+        case .type2: format == .mfd ? encoded(contents.completed(for: .mfd), .pages) : encoded(contents, .proxmarkPages)
         case .type5(let type5):
             format == .mfd
-                ? nil
+                ? encoded(contents, .vicinity)
                 : encoded(contents, type5.product.blockCount <= ProxmarkTag15.version4Pages ? .version4 : .version5)
         case .type1, .type3, .type4, .nfcA: nil
         }
@@ -80,7 +96,11 @@ struct MemoryDump: ImageSource {
         }
         if bytes.count >= 56 + 16, bytes.dropFirst(56).beginsAsType2Memory { return .proxmarkPages }
         if bytes.count >= 48 + 16, bytes.dropFirst(48).beginsAsType2Memory { return .oldProxmarkPages }
-        if bytes.beginsAsType2Memory, plainProduct(bytes.count) != nil { return .pages }
+        if bytes.beginsAsType2Memory {
+            if plainProduct(bytes.count) != nil { return .pages }
+            if signedProduct(bytes.count) != nil { return .signedPages }
+        }
+        if beginsAsVicinity(bytes) { return .vicinity }
         guard ClassicProduct(memorySize: bytes.count) != nil else { return nil }
         let hasCheckByte = bytes[4] == bytes[..<4].reduce(0, ^)
         return beginsAsProxmark15(bytes) && !hasCheckByte ? nil : .classic
@@ -114,12 +134,49 @@ struct MemoryDump: ImageSource {
         bytes[offset] == 0x04 && bytes[offset + 12] == 0xE1
     }
 
-    /// Returns the first product whose memory has this size, for a file without a header.
+    /// Returns the first product whose memory has this size, for a file without a header. Without PWD and PACK, which a
+    /// reader doesn't get, the memory of a product with a password is two pages shorter.
     private static func plainProduct(_ count: Int) -> Type2Product? {
-        Type2Product.all.first { $0.pageCount * 4 == count && !$0.features.contains(.sectors) }
+        let products = Type2Product.all.filter { !$0.features.contains(.sectors) }
+        return products.first { $0.pageCount * 4 == count }
+            ?? products.first { $0.features.contains(.password) && $0.pageCount * 4 - 8 == count }
+    }
+
+    /// The length of a signature.
+    private static let signatureSize = 32
+
+    /// Returns the first product whose memory and signature have this size.
+    private static func signedProduct(_ count: Int) -> Type2Product? {
+        Type2Product.all.first {
+            $0.pageCount * 4 + signatureSize == count && $0.features.isSuperset(of: [.signature, .password])
+        }
+    }
+
+    /// Returns whether the bytes are the memory of a Type 5 tag with blocks of 4 bytes: a capability container of
+    /// version 1 (NFC Forum T5T 1.0, 4.3.1), whose data area fits in, and the tag of a TLV.
+    private static func beginsAsVicinity(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count % 4 == 0, (16...0x2000).contains(bytes.count), bytes[0] == 0xE1 || bytes[0] == 0xE2,
+            bytes[1] & 0xC0 == 0x40
+        else { return false }
+        let area = (bytes[2] == 0 ? Int(high: bytes[6], low: bytes[7]) : Int(bytes[2])) * 8
+        let first = bytes[bytes[2] == 0 ? 8 : 4]
+        return (1...bytes.count).contains(area) && [0x00, 0x01, 0x02, 0x03, 0xFD, 0xFE].contains(first)
     }
 
     // MARK: Reading
+
+    /// Reads the blocks of a Type 5 tag, whose UID is given or a default one.
+    private static func vicinity(_ bytes: [UInt8], _ uid: [UInt8]?) throws(TagImageError) -> TagContents {
+        guard uid.map({ $0.count == 8 && $0[0] == 0xE0 }) ?? true else {
+            throw TagImageError(.inconsistent, "The UID of a Type 5 tag has 8 bytes and begins with E0.")
+        }
+        let count = bytes.count / 4
+        let product = uid.flatMap { Type5Product(uid: $0, blockCount: count, blockSize: 4) }
+        var contents = Type5Contents(blank: product ?? .generic(blockCount: count), uid: uid)
+        contents.memory = Array(bytes.prefix(contents.memory.count))
+        contents.readCounterBlock(bytes)
+        return .type5(contents)
+    }
 
     private static func contents(_ bytes: [UInt8], _ layout: Layout) throws(TagImageError) -> TagContents {
         switch layout {
@@ -130,6 +187,13 @@ struct MemoryDump: ImageSource {
             var contents = Type2Contents(blank: product, uid: product.uid(inMemory: bytes))
             contents.memory = bytes
             return .type2(contents)
+        case .signedPages:
+            let product = signedProduct(bytes.count) ?? .ntag215
+            var contents = Type2Contents(blank: product, uid: product.uid(inMemory: bytes))
+            contents.memory = Array(bytes.dropLast(signatureSize))
+            contents.signature = Array(bytes.suffix(signatureSize))
+            return .type2(contents)
+        case .vicinity: return try vicinity(bytes, nil)
         case .proxmarkPages:
             var header = ProxmarkHeader()
             header.version = Array(bytes[0..<8])
@@ -199,6 +263,9 @@ struct MemoryDump: ImageSource {
         switch (layout, contents) {
         case (.classic, .classic(let contents)): return contents.memory
         case (.pages, .type2(let contents)): return contents.memory
+        case (.signedPages, .type2(let contents)): return contents.memory + contents.signature
+        case (.vicinity, .type5(let contents)):
+            return contents.product.blockSize == 4 ? contents.memory + contents.counterBlock : nil
         case (.proxmarkPages, .type2(let contents)):
             guard contents.memory.count <= 1024 else { return nil }
             let header = ProxmarkHeader(contents)

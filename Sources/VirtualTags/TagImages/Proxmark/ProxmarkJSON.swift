@@ -5,7 +5,8 @@ import VirtualTags
 /// A JSON file of the Proxmark3 client. Saving rewrites only changed values.
 ///
 /// `FileType` is the kind of tag: `mfu` for MIFARE Ultralight and NTAG; `mfc v2`, `mfc v3` and the older `mfcard` for
-/// MIFARE Classic; `15693` in versions 1 to 5; `topaz` for Topaz 96. All other parts are kept without interpretation.
+/// MIFARE Classic; `15693` in versions 1 to 5; `topaz` for Topaz 96; `mfdes v1`
+/// for MIFARE DESFire, which is only read. All other parts are kept without interpretation.
 struct ProxmarkJSON: ImageSource {
     enum Kind: String, CaseIterable {
         case mfu
@@ -18,6 +19,7 @@ struct ProxmarkJSON: ImageSource {
         case iso15v4 = "15693 v4"
         case iso15v5 = "15693 v5"
         case topaz
+        case desfire = "mfdes v1"
     }
 
     /// A value of the file: its object (empty for the outermost one), its key, and its bytes.
@@ -56,6 +58,11 @@ struct ProxmarkJSON: ImageSource {
         case .mfcard, .mfc2, .mfc3: contents = .classic(try Self.classic(fields))
         case .iso15, .iso15v2, .iso15v3, .iso15v4, .iso15v5: contents = .type5(try Self.type5(fields, kind))
         case .topaz: contents = .type1(try Self.type1(fields))
+        case .desfire:
+            let card = try ProxmarkDESFire(fields)
+            contents = .type4(card.contents)
+            remarks = card.remarks
+            return
         }
         remarks = Self.remarks(fields, contents)
     }
@@ -70,6 +77,7 @@ struct ProxmarkJSON: ImageSource {
 
     /// The values that would be missing or different in a new file with the same contents.
     var leftOut: [String] {
+        guard kind != .desfire else { return [] }
         let values = Self.values(of: contents, kind) ?? []
         let newValues = Dictionary(values.map { ($0.place, $0.bytes) }) { $1 }
         return ["Card", "blocks"].flatMap { name in
@@ -83,6 +91,7 @@ struct ProxmarkJSON: ImageSource {
     }
 
     func encoded(_ now: TagContents) -> [UInt8]? {
+        guard now != contents else { return bytes }
         guard let new = Self.values(of: now, kind), let old = Self.values(of: contents, kind) else { return nil }
         let before = Dictionary(old.map { ($0.place, $0.bytes) }) { $1 }
         var result = bytes
@@ -310,7 +319,7 @@ struct ProxmarkJSON: ImageSource {
         case "14b", "14b v2":
             "The file has the blocks of a Type B memory, but neither its UID nor its chip, so it can't become a virtual tag. "
                 + "The UID is in the name that the Proxmark3 gives the file; a Flipper file of the tag has all three."
-        case "mfpkeys", "mfdes": "The file has only the keys of a card, not its memory."
+        case "mfpkeys", "mfdes", "mfdes v2": "The file has only the keys of a card, not its memory."
         case "ndef": "The file has a message but no tag: write it to a tag with nfc tag write --message."
         case "hitag", "t55x7", "t5555", "EM4205/EM4305", "EM4469/EM4569", "EM4X50":
             "The file is for a 125 kHz tag (\(type)); NFC tags work at 13.56 MHz."

@@ -120,7 +120,9 @@ extension Type2Product {
     /// nil for a product without a model.
     init?(version: [UInt8]?, pageCount: Int) {
         let product: Type2Product?
-        if let version, version.count == 8 {
+        if var version, version.count == 8 {
+            // Mikron's MIFARE Ultralight EV1 answers with Mikron's vendor byte 34 and type 21.
+            if version[1] == 0x34, version[2] == 0x21 { version.replaceSubrange(1...2, with: [0x04, 0x03]) }
             // Vendor, type and size identify a product. All its subtypes and versions share one model.
             let isSame = { (other: [UInt8]) in
                 version[1] == other[1] && version[2] == other[2] && version[6] == other[6]

@@ -264,7 +264,12 @@ public struct DESFireFile: Sendable, Hashable {
     /// The keys that may read, write, do both, or change the rights.
     public var accessRights: FileAccessRights
     /// The kind of the file, with its content.
-    public var kind: Kind
+    public var kind: Kind {
+        didSet { isUnread = false }
+    }
+    /// Whether an image does not have the content, because nobody could read it. ``kind`` has zeros or no records then,
+    /// until the file is written.
+    public var isUnread = false
 
     /// Creates a file.
     public init(

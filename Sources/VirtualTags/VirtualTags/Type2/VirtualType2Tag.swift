@@ -128,6 +128,15 @@ extension Type2Contents {
         return start < product.pageCount ? start : nil
     }
 
+    /// Whether reading the pages from ``firstProtectedPage`` on needs the password or the key too, not only writing.
+    public var protectsReading: Bool { Type2Chip(self).latched.protectsReading }
+
+    /// The ACCESS byte of the configuration (NTAG213/215/216 data sheet, 8.5.7): PROT in bit 7, CFGLCK in bit 6,
+    /// NFC_CNT_EN in bit 4, NFC_CNT_PWD_PROT in bit 3, and AUTHLIM in bits 2 to 0. Nil for a product without a password.
+    public var access: UInt8? {
+        product.features.contains(.password) ? Type2Chip(self).configurationAccess : nil
+    }
+
     /// The numbers of the product's counters, as sent by readers: all three, the third, or none.
     public var countersOfProduct: [Int] {
         if product.features.contains(.counters) { return [0, 1, 2] }

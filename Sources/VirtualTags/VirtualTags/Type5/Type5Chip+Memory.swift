@@ -90,9 +90,9 @@ extension Type5Chip {
         return .programmed
     }
 
-    /// GET SYSTEM INFORMATION. The size is omitted if it does not fit into one byte.
+    /// GET SYSTEM INFORMATION. The size is omitted if it is unknown or does not fit into one byte.
     func systemInformation() -> Type5Reply {
-        let includesSize = product.blockCount <= 256
+        let includesSize = (1...256).contains(product.blockCount)
         var data: [UInt8] = [includesSize ? 0x0F : 0x0B] + address + [contents.dsfid, contents.afi]
         if includesSize { data += [UInt8(product.blockCount - 1), UInt8(product.blockSize - 1)] }
         return Type5Reply(data + [product.icReference])
@@ -100,7 +100,7 @@ extension Type5Chip {
 
     /// EXTENDED GET SYSTEM INFORMATION: the requested fields (ISO/IEC 15693-3:2019, 10.4.17).
     func extendedSystemInformation(_ requested: UInt8) -> Type5Reply {
-        var information: UInt8 = requested & 0x2F
+        var information: UInt8 = requested & (product.blockCount > 0 ? 0x2F : 0x2B)
         if requested & 0x10 != 0, product.blockCount > 256 { information |= 0x10 }
         var data = [information] + address
         if information & 0x01 != 0 { data.append(contents.dsfid) }

@@ -26,7 +26,7 @@ public final class VirtualType5Tag: ChipTag {
         let product = contents.product
         precondition(contents.uid.count == 8, "a UID of NFC-V has 8 bytes")
         precondition((1...32).contains(product.blockSize), "a block has 1 to 32 bytes")
-        precondition((1...0x1_0000).contains(product.blockCount), "a tag has 1 to 65536 blocks")
+        precondition((0...0x1_0000).contains(product.blockCount), "a tag has at most 65536 blocks")
         precondition(!product.features.contains(.counter) || product.blockSize == 4, "a counter has a block of 4 bytes")
         precondition(
             contents.memory.count <= product.dataBlockCount * product.blockSize,
@@ -77,7 +77,7 @@ public struct Type5Contents: Sendable, Hashable {
     public var product: Type5Product
     /// The UID, most significant byte (E0) first. Frames contain the reverse order.
     public var uid: [UInt8]
-    /// All blocks except a counter's block.
+    /// All blocks except a counter's block; empty if an image does not have them.
     public var memory: [UInt8]
     /// The locked blocks. Locking can't be undone.
     public var lockedBlocks: Set<Int> = []
