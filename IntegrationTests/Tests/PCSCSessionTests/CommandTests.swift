@@ -31,7 +31,7 @@ struct `Our programs behind the real pcscd` {
             #expect(try await live.end() == 0, "\(live.output)")
             let replay = try Client.nfc(command + ["--reader", "replay:" + file], on: desk.daemon)
             #expect(try await replay.end() == 0, "\(replay.output)")
-            #expect(replay.output == live.output)
+            #expect(replay.output.replacing("recording of ", with: "") == live.output)
         }
         // The write during the replay was not saved.
         let file = desk.tag.file("0.jsonl").path

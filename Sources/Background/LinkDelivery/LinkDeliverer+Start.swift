@@ -40,13 +40,20 @@ extension LinkDeliverer {
         folder: String?,
         environment: [String: String]
     ) throws(DeliveryError) -> StartedProgram {
-        let folder = folder ?? environment["HOME"] ?? "/"
+        let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 }
+        let place = folder ?? home ?? "/"
+        // The system's own error would be that of a missing program.
+        guard unsafe access(place, X_OK) == 0 else {
+            let reason = unsafe String(cString: strerror(errno))
+            let name = folder == nil ? "the home folder \(place), from HOME" : "its folder \(place)"
+            throw DeliveryError(.notStarted, "\(app) can't be started in \(name): \(reason).")
+        }
         let environment = Self.environmentOfApps(environment)
         if let bus = try bus(isNeeded: false) {
-            let program = UnitProgram(path, words, app: app, folder: folder, environment: environment)
+            let program = UnitProgram(path, words, app: app, folder: place, environment: environment)
             if let unit = try start(program, bus) { return unit }
         }
-        let child = try ChildProgram(path, words, folder: folder, environment: environment)
+        let child = try ChildProgram(path, words, folder: place, environment: environment)
         return { limit throws(DeliveryError) in child.wait(limit) }
     }
 

@@ -225,6 +225,13 @@ struct ReaderAnswer: Hashable {
 
     var isDone: Bool { status == 0x9000 }
 
+    /// Whether the data can be used: 6282 warns that the memory ended before as many bytes as were asked for (PC/SC
+    /// part 3, 3.2.2.1.8).
+    var hasData: Bool { isDone || isCutShort }
+
+    /// Whether the memory ended before as many bytes as were asked for, but after some.
+    var isCutShort: Bool { status == 0x6282 && !data.isEmpty }
+
     /// The status word in hexadecimal, for error messages.
     var statusText: String { status.bigEndianBytes.hexText() }
 }

@@ -22,14 +22,21 @@ enum StorageCommands {
         )
     }
 
-    /// Returns whether a status word means that the reader lacks the command. False if the tag refused it.
+    /// Returns whether a status word means that the reader lacks the command, or does not take its length (6700). False
+    /// if the tag refused it.
     static func isMissing(_ status: UInt16) -> Bool {
-        [0x6D00, 0x6E00, 0x6881].contains(status)
+        [0x6D00, 0x6E00, 0x6881, wrongLength].contains(status)
     }
 
     static func missing(_ answer: ReaderAnswer) -> LinkError {
-        LinkError(.unsupported, "The reader has no commands for this kind of tag (\(answer.statusText)).")
+        let reason =
+            answer.status == wrongLength
+            ? "The reader does not read or write this many bytes of the tag at once"
+            : "The reader has no commands for this kind of tag"
+        return LinkError(.unsupported, "\(reason) (\(answer.statusText)).")
     }
+
+    static let wrongLength: UInt16 = 0x6700
 }
 
 /// Supports READ and WRITE of Type 2 tags, through a reader's commands for storage cards.
@@ -44,9 +51,17 @@ struct Type2StorageRoute: FrameRoute {
     func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
         switch (frame.bytes.first, frame.bytes.count, frame.checksum) {
         case (0x30, 2, .automatic):
-            let answer = try StorageCommands.read(Int(frame.bytes[1]), count: 16, connection)
+            var answer = try StorageCommands.read(Int(frame.bytes[1]), count: 16, connection)
+            if answer.status == StorageCommands.wrongLength {
+                answer = try readPages(Int(frame.bytes[1]), connection)
+            }
             if StorageCommands.isMissing(answer.status) { throw StorageCommands.missing(answer) }
-            guard answer.isDone else { return Self.refusal }
+            guard answer.hasData else { return Self.refusal }
+            if answer.isCutShort, answer.data.count < 16 {
+                // READ continues with page 0 after the last page (NTAG213/215/216 data sheet, 10.2).
+                answer.data += try StorageCommands.read(0, count: 16, connection).data
+                answer.data = Array(answer.data.prefix(16))
+            }
             guard answer.data.count == 16 else {
                 throw LinkError(.transmission, "The reader returned only \(answer.data.count) of 16 bytes.")
             }
@@ -58,6 +73,21 @@ struct Type2StorageRoute: FrameRoute {
         default:
             throw .cannotSend("This reader reads and writes pages of a Type 2 tag; it", "other commands")
         }
+    }
+
+    /// Reads four pages one by one, for a reader that takes no other length. If one can't be read after the first, the
+    /// memory ends before it.
+    private func readPages(_ page: Int, _ connection: CardConnection) throws(LinkError) -> ReaderAnswer {
+        var answer = try StorageCommands.read(page, count: 4, connection)
+        for next in page + 1..<page + 4 where answer.isDone {
+            let part = try StorageCommands.read(next, count: 4, connection)
+            guard part.isDone else {
+                answer.status = 0x6282
+                break
+            }
+            answer.data += part.data
+        }
+        return answer
     }
 }
 
@@ -91,7 +121,8 @@ struct Type3StorageRoute: FrameRoute {
         var bytes: [UInt8] = []
         for (index, block) in blocks.enumerated() {
             let part = try StorageCommands.read(block, count: 16, connection)
-            guard part.isDone, part.data.count == 16 else {
+            if StorageCommands.isMissing(part.status) { throw StorageCommands.missing(part) }
+            guard part.hasData, part.data.count == 16 else {
                 return answer(0x06, status: [UInt8(1 << (index % 8)), 0xA8])
             }
             bytes += part.data
@@ -192,7 +223,7 @@ struct Type5StorageRoute: FrameRoute {
         var bytes: [UInt8] = []
         for block in blocks {
             let answer = try StorageCommands.read(block, count: 4, connection)
-            guard answer.isDone else { return try response(answer, []) }
+            guard answer.hasData else { return try response(answer, []) }
             bytes += answer.data
         }
         return Frame([0x00] + bytes)

@@ -21,9 +21,9 @@ struct FleetCommand: AsyncParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "Options of nfc-fleet.")
     var options: [String] = []
 
-    func run() async throws {
-        try await CompanionProgram(name: "nfc-fleet", package: "Fleet", missing: "no-fleet").run(options)
-    }
+    static let program = CompanionProgram(name: "nfc-fleet", package: "Fleet", missing: "no-fleet")
+
+    func run() async throws { try await Self.program.run(options) }
 }
 
 /// `nfc lint`. The linter is a separate program, so that the tools build without swift-syntax.
@@ -44,9 +44,9 @@ struct LintCommand: AsyncParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "Options of nfc-lint.")
     var options: [String] = []
 
-    func run() async throws {
-        try await CompanionProgram(name: "nfc-lint", package: "Tools/NFCLint", missing: "no-linter").run(options)
-    }
+    static let program = CompanionProgram(name: "nfc-lint", package: "Tools/NFCLint", missing: "no-linter")
+
+    func run() async throws { try await Self.program.run(options) }
 }
 
 /// `nfc simulator`. The simulator is a separate program, so that the tools build without a web server.
@@ -67,13 +67,13 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "Options of nfc-simulator.")
     var options: [String] = []
 
-    func run() async throws {
-        try await CompanionProgram(name: "nfc-simulator", package: "Simulator", missing: "no-simulator").run(options)
-    }
+    static let program = CompanionProgram(name: "nfc-simulator", package: "Simulator", missing: "no-simulator")
+
+    func run() async throws { try await Self.program.run(options) }
 }
 
 /// A program from a nested package, which replaces this process. Its dependencies would slow down the tools' build.
-struct CompanionProgram {
+struct CompanionProgram: Sendable {
     /// The program's name, such as `nfc-lint`.
     var name: String
     /// The package's folder in the repository.
@@ -90,7 +90,7 @@ struct CompanionProgram {
     }
 
     /// Finds the program: in this program's folder, in the same clone's build folder, or in PATH.
-    private func path() throws -> String {
+    func path() throws -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
         let beside = ProgramPath.ownFolder.map { ["\($0)/\(name)"] } ?? []
         guard let found = (beside + inClone).first(where: ProgramPath.isProgram) ?? ProgramPath.find(name, in: path)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Foundation
 import TextSafety
 
 /// The root of the command line.
@@ -13,6 +14,7 @@ struct NFCCommand: AsyncParsableCommand {
               nfc scan
               nfc write https://example.com
               nfc tag create --product NTAG215 --out card.nfc
+              nfc tag read card.nfc
               echo d1010c55046578616d706c652e636f6d | nfc ndef decode
 
             Every command with output takes --json. Commands with only subcommands,
@@ -24,10 +26,11 @@ struct NFCCommand: AsyncParsableCommand {
             """,
         version: "nfc \(version)",
         subcommands: [
-            ScanCommand.self, WriteCommand.self, ReadersCommand.self, TraceCommand.self, EmulateCommand.self,
-            TagCommand.self,
+            ScanCommand.self, WriteCommand.self, WatchCommand.self, ReadersCommand.self, TraceCommand.self,
+            EmulateCommand.self, TagCommand.self,
             NDEFCommand.self, LinksCommand.self, AppsCommand.self, InboxCommand.self,
             LintCommand.self, FleetCommand.self, BackgroundCommand.self, DemoCommand.self, SimulatorCommand.self,
+            DoctorCommand.self,
         ]
     )
 
@@ -64,11 +67,11 @@ struct NFCCommand: AsyncParsableCommand {
     /// Prints an error or other text from the parser.
     private static func end(_ error: any Error) async -> Int32 {
         let code = exitCode(for: error)
-        let text = fullMessage(for: error)
+        let text = Suggestion.improve(fullMessage(for: error))
         switch code {
         case .validationFailure:
             if CommandProcess.wantsJSON {
-                CommandFailure(.usage, "usage", await usageMessage(error)).print(json: true)
+                CommandFailure(.usage, "usage", Suggestion.improve(await usageMessage(error))).print(json: true)
             } else {
                 StandardError.writeLine(text, keepsLineBreaks: true)
             }
@@ -121,4 +124,76 @@ struct NDEFCommand: ParsableCommand {
         abstract: "Decode and encode NDEF messages.",
         subcommands: [NDEFDecodeCommand.self, NDEFEncodeCommand.self]
     )
+}
+
+/// Suggests the nearest command for a mistyped one.
+enum Suggestion {
+    /// Adds a suggestion to the parser's error about an unexpected argument. Removes the parser's own suggestion for an
+    /// unknown option if the two names have little in common, such as `--mrz` for `--uri`.
+    static func improve(_ text: String, after words: [String] = Array(CommandLine.arguments.dropFirst())) -> String {
+        var lines = text.components(separatedBy: "\n")
+        guard let first = lines.first else { return text }
+        let quoted = first.split(separator: "'", omittingEmptySubsequences: false).map(String.init)
+        if first.contains("Did you mean "), quoted.count >= 5, !isNear(quoted[1], to: quoted[3]) {
+            lines[0] = "\(quoted[0])'\(quoted[1])'"
+        } else if first.contains("nexpected argument"), quoted.count >= 3, let command = command(quoted[1], in: words) {
+            lines[0] = "\(first). Did you mean '\(command)'?"
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Returns the command that a mistyped word most probably means, such as `nfc scan` for `scna`, or `nfc tag read`
+    /// for `read`; nil if no command is near.
+    private static func command(_ word: String, in words: [String]) -> String? {
+        var path = ["nfc"]
+        var commands = NFCCommand.configuration.subcommands
+        for name in words where !name.hasPrefix("-") && name != "help" {
+            guard name != word, let command = named(name, in: commands) else { break }
+            path.append(name)
+            commands = command.configuration.subcommands
+        }
+        let near = names(of: commands).filter { isNear(word, to: $0) }
+        if let nearest = near.min(by: { distance(word, $0) < distance(word, $1) }) {
+            return (path + [nearest]).joined(separator: " ")
+        }
+        guard path.count == 1 else { return nil }
+        for name in names(of: commands) {
+            guard let command = named(name, in: commands) else { continue }
+            if names(of: command.configuration.subcommands).contains(word) { return "nfc \(name) \(word)" }
+        }
+        return nil
+    }
+
+    private static func names(of commands: [any ParsableCommand.Type]) -> [String] {
+        commands.compactMap { command in command.configuration.commandName }
+    }
+
+    private static func named(_ name: String, in commands: [any ParsableCommand.Type]) -> (any ParsableCommand.Type)? {
+        commands.first { command in command.configuration.commandName == name }
+    }
+
+    /// Whether one or two characters are wrong, but no more than a third of the word.
+    private static func isNear(_ word: String, to name: String) -> Bool {
+        let letters = word.filter { $0 != "-" }.count
+        return distance(word, name) <= min(2, max(1, letters / 3))
+    }
+
+    /// The number of characters to insert, remove, replace, or swap with their neighbour.
+    private static func distance(_ first: String, _ second: String) -> Int {
+        // A word is compared with short names, so its end does not matter.
+        let (first, second) = (Array(first.prefix(40)), Array(second))
+        var rows = [Array(0...second.count)]
+        for i in 0..<first.count {
+            var row = [i + 1]
+            for j in 0..<second.count {
+                var cost = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (first[i] == second[j] ? 0 : 1))
+                if i > 0, j > 0, first[i] == second[j - 1], first[i - 1] == second[j] {
+                    cost = min(cost, rows[i - 1][j - 1] + 1)
+                }
+                row.append(cost)
+            }
+            rows.append(row)
+        }
+        return rows[first.count][second.count]
+    }
 }

@@ -88,6 +88,20 @@ import Testing
         }
     }
 
+    @Test func `working folder that is missing: the error names the folder, not the program`() throws {
+        try desk.program("app")
+        try desk.entry("org.example.App", "Exec=app %u", "Path=/nowhere")
+        let ofEntry = #expect(throws: DeliveryError.self) { try deliver() }
+        #expect(ofEntry?.code == .notStarted && ofEntry?.reason.contains("/nowhere") == true)
+        try desk.entry("org.example.App", "Exec=app %u")
+        var environment = desk.environment
+        environment["HOME"] = "/nowhere"
+        let homeless = LinkDeliverer(environment: environment)
+        let ofUser = #expect(throws: DeliveryError.self) { try homeless.deliver(desk.link()) }
+        #expect(ofUser?.code == .notStarted && ofUser?.reason.contains("/nowhere, from HOME") == true)
+        #expect(desk.log.isEmpty)
+    }
+
     @Test func `desktop entry: its app gets the link over the bus, or by a command with or without the link`() throws {
         try desk.program("app")
         let rows: [([String], LinkDeliverer.Way)] = [

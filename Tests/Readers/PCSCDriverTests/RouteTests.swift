@@ -72,6 +72,7 @@ struct RouteTests {
 
     @Test func `Type 2 by storage commands: a page is READ by sixteen bytes and WRITTEN by four`() throws {
         let route = Type2StorageRoute()
+        let page0 = "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf"
         try Self.check(
             route,
             """
@@ -84,6 +85,18 @@ struct RouteTests {
             3004 : ffb0000410 = 6881 : unsupported
             # The reader's word on the length is taken, once.
             3004 : ffb0000410 = 6c04, ffb0000404 = 01020304 9000 : transmission
+            # 6282 warns that the memory ended: READ continues with page 0.
+            3004 : ffb0000410 = 000102030405060708090a0b0c0d0e0f 6282 : 000102030405060708090a0b0c0d0e0f
+            302b : ffb0002b10 = 0001020304050607 6282, ffb0000010 = \(page0)9000 : 0001020304050607a0a1a2a3a4a5a6a7
+            3004 : ffb0000410 = 6282 : 00/4
+            # 6700 is a wrong length: page by page, to the last one.
+            3004 : ffb0000410 = 6700, ffb0000404 = 00010203 9000, ffb0000504 = 04050607 9000, \
+            ffb0000604 = 08090a0b 9000, ffb0000704 = 0c0d0e0f 9000 : 000102030405060708090a0b0c0d0e0f
+            302c : ffb0002c10 = 6700, ffb0002c04 = 00010203 9000, ffb0002d04 = 6a82, ffb0000010 = \(page0)9000 : \
+            00010203a0a1a2a3a4a5a6a7a8a9aaab
+            3004 : ffb0000410 = 6700, ffb0000404 = 6700 : unsupported
+            3004 : ffb0000410 = 6700, ffb0000404 = 6300 : 00/4
+            a205aabbccdd : ffd6000504aabbccdd = 6700 : unsupported
             a205aabbccdd : ffd6000504aabbccdd = 9000 : 0a/4
             a205aabbccdd : ffd6000504aabbccdd = 6300 : 00/4
             a205aabbccdd : ffd6000504aabbccdd = 6d00 : unsupported
@@ -109,6 +122,9 @@ struct RouteTests {
             02310501aabb : ffd6010502aabb = 9000 : 00
             422105aabb : ffd6000502aabb = 9000 : 00
             2220 0807060504030201 05 : ffb0000504 = 01020304 9000 : 0001020304
+            022005 : ffb0000504 = 01020304 6282 : 0001020304
+            022005 : ffb0000504 = 6282 : 010f
+            022005 : ffb0000504 = 6700 : unsupported
             022005 : ffb0000504 = 6a82 : 0110
             022005 : ffb0000504 = 6b00 : 0110
             022005 : ffb0000504 = 6981 : 0112
@@ -164,6 +180,9 @@ struct RouteTests {
             \(two) : \(chosen), ffb0000510 = 6a81 : 0c\(read)01a8
             \(two) : \(chosen), \(reads(5..<6)), ffb0000610 = 6a81 : 0c\(read)02a8
             \(two) : \(chosen), ffb0000510 = 0102 9000 : 0c\(read)01a8
+            \(two) : \(chosen), ffb0000510 = \(block)6282, ffb0000610 = \(block)9000 : \
+            2d\(read)000002\(block)\(block)
+            \(two) : \(chosen), ffb0000510 = 6700 : unsupported
             \(two) : ffa40001020b00 = 6a82 : 0c\(read)ffa6
             \(two) : ffa40001020b00 = 6d00 : unsupported
             \(frame("06", "01 0b00 09" + fifteen.prefix(36))) : \(chosen), \(reads(0..<8)), ffb0000810 = 6a81 : \

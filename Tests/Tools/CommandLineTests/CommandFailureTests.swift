@@ -71,6 +71,8 @@ struct CommandFailureTests {
         let partly = "The message was written. The tag may be read-only: fully, partly, or not at all."
         #expect(message(.writing, .updateFailed) == "It left. \(gone) \(Self.worn)")
         #expect(message(.locking, .updateFailed) == "It left. \(partly) \(Self.worn)")
+        #expect(message(.lockingAlone, .updateFailed).hasPrefix("It left. The tag may be read-only"))
+        #expect(message(.lockingAlone, .tagLost).hasPrefix("It left. The tag may be read-only"))
         #expect(message(.checking, .updateFailed) == "It left. \(Self.worn)")
         let failure = CommandFailure(TagWriteFailure(step: .writing, error: TagError(.tagLost, "It left.")))
         #expect(failure.status == .refused && failure.name == "tag-lost")

@@ -2,7 +2,9 @@
 import ArgumentParser
 import BackgroundTagReading
 import LinkDelivery
+import NDEF
 import NFCReaders
+import TagLink
 import Testing
 
 @testable import nfc  // parsed here, so that nothing is run
@@ -33,9 +35,9 @@ struct OptionTests {
 
     @Test func `content to write: a scheme of letters, digits, +, - and . before the colon`() {
         for link in ["x", ":x", "1a:b", "a b:c", "a:b c", "a_b:c", "\u{E9}:x", "a\u{E9}:x"] {
-            #expect(problem(MessageOptions.self, [link])?.contains("is not a link") == true, "\(link)")
+            #expect(problem(WriteCommand.self, [link])?.contains("is not a link") == true, "\(link)")
         }
-        for link in ["a:", "a1+.-z:x", "A:b:c"] { #expect(problem(MessageOptions.self, [link]) == nil, "\(link)") }
+        for link in ["a:", "a1+.-z:x", "A:b:c"] { #expect(problem(WriteCommand.self, [link]) == nil, "\(link)") }
     }
 
     @Test func `content to write: a language code of 1 to 63 ASCII characters`() {
@@ -43,8 +45,70 @@ struct OptionTests {
             ("a", true), (String(repeating: "x", count: 63), true), ("", false), ("d\u{E9}", false),
             (String(repeating: "x", count: 64), false),
         ] {
-            #expect((problem(MessageOptions.self, ["--text", "x", "--language", language]) == nil) == isCode)
+            #expect((problem(WriteCommand.self, ["--text", "x", "--language", language]) == nil) == isCode)
         }
+    }
+
+    @Test func `arguments of a write: links and one image, in any order`() throws {
+        for words in [["card.nfc", "a:b", "c:d"], ["a:b", "card.nfc", "c:d"], ["a:b", "c:d", "card.nfc"]] {
+            let command = try TagWriteCommand.parse(words)
+            #expect(command.source.image == "card.nfc")
+            #expect(try command.writing.split(words).links == ["a:b", "c:d"])
+            #expect(try WriteCommand.parse(words).options.reader.tags == "card.nfc")
+        }
+        #expect(problem(TagWriteCommand.self, ["card.nfc", "other.nfc", "a:b"])?.contains("'other.nfc'") == true)
+        #expect(problem(TagWriteCommand.self, ["card.nfc", "a:b", "--image", "x"]) != nil)
+        #expect(problem(TagWriteCommand.self, ["card.nfc", "a:b", "--reader", "pcsc"]) != nil)
+    }
+
+    /// Wi-Fi Simple Configuration 2.0.5, 12: authentication type 1003 is 0020 for WPA2, encryption type 100F is 0008
+    /// for AES. RFC 2426, 3.1 and 5: N and FN are required, and commas and semicolons are escaped. Bluetooth Secure
+    /// Simple Pairing Using NFC 1.3, 3.1: the length and the address, least significant byte first. Android's
+    /// `NdefRecord.createApplicationRecord` has the external type android.com:pkg.
+    @Test func `options for content: a record each, in a fixed order`() throws {
+        let words = [
+            "--app", "com.example.app", "--bluetooth", "00:0B:57:12:34:56", "--contact", "Lovelace, Ada", "--phone",
+            "+44 1", "--email", "a@b.c", "--wifi", "Guests", "--password", "long enough", "--text", "Hi", "--text",
+            "Ho",
+        ]
+        let message = try NDEFMessage(decoding: MessageOptions.parse(words).bytes(["https://a.example"]))
+        let types = message.records.map { String(decoding: $0.type, as: UTF8.self) }
+        #expect(
+            types == [
+                "U", "T", "T", "application/vnd.wfa.wsc", "text/vcard", "application/vnd.bluetooth.ep.oob",
+                "android.com:pkg",
+            ]
+        )
+        let wifi = try WiFiRecord(message.records[3]).credentials
+        #expect(wifi.map(\.ssid) == [Array("Guests".utf8)] && wifi.map(\.key) == [Array("long enough".utf8)])
+        #expect(wifi.map(\.authentication) == [0x20] && wifi.map(\.encryption) == [8])
+        let card =
+            "BEGIN:VCARD\r\nVERSION:3.0\r\nN:Lovelace\\, Ada;;;;\r\nFN:Lovelace\\, Ada\r\nTEL:+44 1\r\n"
+            + "EMAIL:a@b.c\r\nEND:VCARD\r\n"
+        #expect(String(decoding: message.records[4].payload, as: UTF8.self) == card)
+        #expect(message.records[5].payload == [0x08, 0x00, 0x56, 0x34, 0x12, 0x57, 0x0B, 0x00])
+        #expect(message.records[6].payload == Array("com.example.app".utf8))
+        let open = try NDEFMessage(decoding: MessageOptions.parse(["--wifi", "Open"]).bytes([]))
+        #expect(try WiFiRecord(open.records[0]).credentials.map(\.authentication) == [1])
+    }
+
+    @Test func `mistyped commands and options: the nearest, and nothing that is far`() {
+        for (word, name) in [
+            ("scna", "scan"), ("wriet", "write"), ("reader", "readers"), ("read", "tag read"),
+            ("decode", "ndef decode"),
+        ] {
+            let text = Suggestion.improve("Error: Unexpected argument '\(word)'\nUsage", after: [word])
+            #expect(text == "Error: Unexpected argument '\(word)'. Did you mean 'nfc \(name)'?\nUsage")
+        }
+        let inner = Suggestion.improve("Error: Unexpected argument 'raed'", after: ["tag", "raed"])
+        #expect(inner == "Error: Unexpected argument 'raed'. Did you mean 'nfc tag read'?")
+        for word in ["x", "card.nfc", "teleport"] {
+            #expect(!Suggestion.improve("Error: Unexpected argument '\(word)'", after: [word]).contains("Did you"))
+        }
+        let silly = "Error: Unknown option '--uri'. Did you mean '--mrz'?"
+        #expect(Suggestion.improve(silly, after: []) == "Error: Unknown option '--uri'")
+        let right = "Error: Unknown option '--jsno'. Did you mean '--json'?"
+        #expect(Suggestion.improve(right, after: []) == right)
     }
 
     @Test func `nfc inbox clear: an entry by its identifier or the name of its file`() {
@@ -63,6 +127,16 @@ struct OptionTests {
         }
         for text in ["", ".", "1.2.3", "1e1", "0x3", "-1", "+1", "1/2", "1:2", "inf", "nan", " 1", "1,5"] {
             #expect(SecondsArgument(argument: text)?.value == nil, "\(text)")
+        }
+    }
+
+    /// `duration` of `Simulator/Sources/SimulatorServer/Page/support/format.js`.
+    @Test func `airtime: the unit and the decimals of the simulator's page`() {
+        for (time, text) in [
+            (0, "0 µs"), (999, "999 µs"), (1000, "1.0 ms"), (6585, "6.6 ms"), (99_940, "99.9 ms"), (100_499, "100 ms"),
+            (999_499, "999 ms"), (1_000_000, "1.00 s"), (2_345_678, "2.35 s"),
+        ] as [(Int64, String)] {
+            #expect(Airtime.microseconds(time).text == text)
         }
     }
 

@@ -107,11 +107,40 @@ extension ActivatedTag {
         locks: Bool,
         describing description: Description = .none
     ) async -> TagWriteOutcome {
+        await change(describing: description) { tag, findings, step throws(TagError) in
+            try await write(message, with: tag, checks: checks, locks: locks, &findings, &step)
+        }
+    }
+
+    /// Makes the tag read-only as a session does, without writing its message, and describes the tag afterwards. This
+    /// can't be undone. If it would need a key, nothing is changed.
+    ///
+    /// - Parameter description: the data to collect afterwards. A tag that has stopped answering is not asked.
+    /// - Returns: the content of the tag, the airtime of the locking alone, and the reason if it failed.
+    package func lock(describing description: Description = .none) async -> TagWriteOutcome {
+        await change(describing: description) { tag, findings, step throws(TagError) in
+            _ = try await begin(&findings)
+            try await tag.checkLocking()
+            findings.survey = try await tag.queryNDEFStatus()
+            findings.noteIdentifier(of: tag)
+            if let error = findings.survey.error { throw error }
+            let start = statistics
+            defer { findings.cost = cost(since: start) }
+            step = .lockingAlone
+            try await tag.lock()
+            findings.survey.detection?.access = .readOnly
+        }
+    }
+
+    /// Changes the tag with `body`, and describes it afterwards.
+    private func change(
+        describing description: Description,
+        _ body: (any ForumTag, inout TagReadResult, inout TagWriteFailure.Step) async throws(TagError) -> Void
+    ) async -> TagWriteOutcome {
         var outcome = TagWriteOutcome(findings: TagReadResult(self))
         var step = TagWriteFailure.Step.writing
         do throws(TagError) {
-            let forumTag = try ndef
-            try await write(message, with: forumTag, checks: checks, locks: locks, &outcome.findings, &step)
+            try await body(try ndef, &outcome.findings, &step)
         } catch {
             if forumTag == nil { outcome.findings.ndefStatus.error = error }
             let failure = TagWriteFailure(step: step, error: error)
@@ -162,6 +191,8 @@ package struct TagWriteFailure: Error, Sendable {
         case checking
         /// Making the tag read-only, after the message was written.
         case locking
+        /// Making the tag read-only, without a write before.
+        case lockingAlone
     }
 
     /// The step that failed.

@@ -183,13 +183,13 @@ struct InboxOpenCommand: AsyncParsableCommand {
         }
     }
 
-    /// Describes where the entry was opened.
-    static func text(_ delivery: Delivery, _ receipt: LinkDeliverer.Receipt) -> String {
+    /// Describes where a link was opened, or would be opened if there is no receipt.
+    static func text(_ delivery: Delivery, _ receipt: LinkDeliverer.Receipt?) -> String {
         switch delivery {
-        case .app(let app, _): receipt.hasMessage ? app.id : "\(app.id), without the message"
+        case .app(let app, _): receipt?.hasMessage ?? true ? app.id : "\(app.id), without the message"
         case .customScheme(let app, _): app.id
-        case .browser: "the browser" + (receipt.app.map { ", \($0)" } ?? "")
-        case .system(let scheme, _): "the system's app for \(scheme.rawValue)" + (receipt.app.map { ", \($0)" } ?? "")
+        case .browser: "the browser" + (receipt?.app.map { ", \($0)" } ?? "")
+        case .system(let scheme, _): "the system's app for \(scheme.rawValue)" + (receipt?.app.map { ", \($0)" } ?? "")
         }
     }
 }

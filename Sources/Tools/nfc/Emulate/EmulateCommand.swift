@@ -18,8 +18,8 @@ struct EmulateCommand: AsyncParsableCommand {
             once for a user.
 
             Examples:
-              nfc emulate --image card.nfc --pcsc --start-pcscd
-              nfc emulate --image card.nfc --pn532 /tmp/pn532 --trace
+              nfc emulate card.nfc --pcsc --start-pcscd
+              nfc emulate card.nfc --pn532 /tmp/pn532 --trace
               sudo nfc emulate install --for $USER
             """,
         subcommands: [EmulateShowCommand.self, EmulateInstallCommand.self, EmulateUninstallCommand.self],
@@ -100,7 +100,7 @@ struct EmulateInstallCommand: AsyncParsableCommand {
         }
         let steps = [
             "To load the reader, restart pcscd: systemctl restart pcscd",
-            "Then, as \(reader.owner.name): nfc emulate --image FILE --pcsc",
+            "Then, as \(reader.owner.name): nfc emulate FILE --pcsc",
         ]
         printResult(
             json: options.json,

@@ -28,8 +28,8 @@ struct EmulateShowCommand: AsyncParsableCommand {
             \(EmulationCommands.help)
 
             Examples:
-              nfc emulate --image card.nfc --pcsc --start-pcscd
-              nfc emulate --image card.nfc --pn532 /tmp/pn532 --trace
+              nfc emulate card.nfc --pcsc --start-pcscd
+              nfc emulate card.nfc --pn532 /tmp/pn532 --trace
               nfc emulate --pn532 /tmp/reader --facing /tmp/card
 
             Exit status: 0 when it was asked to stop or the time is over, 1 when the
@@ -38,7 +38,10 @@ struct EmulateShowCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The image of the tag; - for standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The image of the tag; - for standard input.", valueName: "image"))
+    var file: String?
+
+    @Option(help: ArgumentHelp("The same, as an option.", valueName: "file"))
     var image: String?
 
     @Option(help: "The id of the image, if the file has several.")
@@ -82,18 +85,24 @@ struct EmulateShowCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object per event.")
     var json = false
 
-    func validate() throws {
+    mutating func validate() throws {
+        if let file {
+            guard image == nil || image == file else {
+                throw ValidationError("Name the image once: \(file), or --image.")
+            }
+            image = file
+        }
         guard pcsc != (pn532 != nil) else { throw ValidationError("Give either --pcsc or --pn532 PATH.") }
         if facing != nil {
             guard pn532 != nil else { throw ValidationError("--facing needs --pn532 PATH.") }
             guard facing != pn532 else { throw ValidationError("The two PN532 need different paths.") }
             if image != nil || id != nil || out != nil || commands {
                 throw ValidationError(
-                    "With --facing the other program is the card. Leave out --image, --id, --out and --commands."
+                    "With --facing the other program is the card. Leave out the image, --id, --out and --commands."
                 )
             }
         } else if image == nil {
-            throw ValidationError("Give the tag: --image FILE. To make a blank one: nfc tag create")
+            throw ValidationError("Name the image of the tag. To make one: nfc tag create")
         }
         if OutputTarget.isStandardOutput(out) {
             let message = "Standard output is used for the events, so the image can't go there. Name a file with --out."
@@ -101,7 +110,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
         }
         if image == "-", commands {
             throw ValidationError(
-                "Standard input is the image, so it can't be used for --commands. Name a file with --image FILE."
+                "Standard input is the image, so it can't be used for --commands. Name a file."
             )
         }
         if image == "-", out == nil {
@@ -124,7 +133,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
         if let pn532, let facing {
             end = try await FacingEmulation(output: output, trace: trace).run(pn532, facing, until: signals)
         } else {
-            guard let file else { throw CommandFailure(.usage, "no-image", "Give the tag: --image FILE.") }
+            guard let file else { throw CommandFailure(.usage, "no-image", "Name the image of the tag.") }
             end = try await show(file, signals, output)
         }
         output.ended(end)

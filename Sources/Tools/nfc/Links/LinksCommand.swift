@@ -4,6 +4,7 @@ import BackgroundTagReading
 import Foundation
 import LinkDelivery
 import LinuxSupport
+import NDEF
 import TextSafety
 import UniversalLinks
 
@@ -12,10 +13,89 @@ struct LinksCommand: ParsableCommand {
         commandName: "links",
         abstract: "Show which app a link opens, and why.",
         subcommands: [
-            LinksListCommand.self, LinksMatchCommand.self, LinksExplainCommand.self, LinksCheckCommand.self,
-            LinksFetchCommand.self, LinksAddCommand.self, LinksRemoveCommand.self,
+            LinksListCommand.self, LinksMatchCommand.self, LinksExplainCommand.self, LinksOpenCommand.self,
+            LinksCheckCommand.self, LinksFetchCommand.self, LinksAddCommand.self, LinksRemoveCommand.self,
         ]
     )
+}
+
+struct LinksOpenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "open",
+        abstract: "Open a link as if it was read from a tag, and show which app takes it.",
+        discussion: """
+            The app is the one that the notification for a tag with this link would
+            open. For the reasons, see: nfc links explain --help
+
+            Examples:
+              nfc links open https://example.org/buy/42
+              nfc links open https://example.org/buy/42 --dry-run
+
+            Exit status: 0 when an app takes it, 1 when no app does or it can't be
+            opened, 2 for wrong usage.
+            """
+    )
+
+    @Argument(help: "The link.")
+    var url: String
+
+    @Flag(help: "Only show which app would take it.")
+    var dryRun = false
+
+    @Flag(help: "Allow links with an app's own scheme, which a phone does not open.")
+    var allowCustomSchemes = false
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func validate() throws {
+        guard MessageOptions.isURI(url) else {
+            throw ValidationError("'\(url)' is not a link. A link begins like https://.")
+        }
+    }
+
+    func run() async throws {
+        let user = UserEnvironment()
+        let router = try user.router(allowsCustomSchemes: allowCustomSchemes)
+        let message = try NDEFMessage([.uri(url)])
+        let noApp = CommandFailure("no-app", "No app on this machine opens the link. See: nfc apps")
+        guard case .uri(let uri) = LinkChoice(message),
+            let delivery = Delivery(message: try message.encoded(), router: router)
+        else { throw noApp }
+        guard !dryRun else {
+            // A notification for the link would have no button.
+            guard NotificationContent(uri, router: router)?.actionTitle != nil else { throw noApp }
+            return show(delivery, nil)
+        }
+        do throws(DeliveryError) {
+            show(delivery, try user.deliverer.deliver(delivery))
+        } catch {
+            throw CommandFailure(error.code.rawValue, "The link was not opened. \(error.reason)")
+        }
+    }
+
+    /// Prints which app takes the link. Without a receipt it was not opened.
+    private func show(_ delivery: Delivery, _ receipt: LinkDeliverer.Receipt?) {
+        let target = InboxOpenCommand.text(delivery, receipt)
+        printResult(
+            json: json,
+            [
+                "ok": true, "url": url, "opened": receipt != nil, "opened_in": target,
+                "app": receipt?.app ?? delivery.app?.id, "with_message": receipt?.hasMessage,
+            ],
+            ["\(receipt == nil ? "Opens" : "Opened") in \(target)"]
+        )
+    }
+}
+
+extension Delivery {
+    /// The installed app that takes the link; nil if the browser or the system takes it.
+    fileprivate var app: InstalledApp? {
+        switch self {
+        case .app(let app, _), .customScheme(let app, _): app
+        case .browser, .system: nil
+        }
+    }
 }
 
 struct LinksListCommand: AsyncParsableCommand {

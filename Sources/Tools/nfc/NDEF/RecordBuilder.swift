@@ -38,13 +38,14 @@ struct RecordBuilder {
             throw members.error("decoded", "must be an object")
         }
         try members.check(["decoded", "id_hex", "payload_hex"])
-        return try record(inner, identifier: identifier, payload: try members.hex("payload_hex"))
+        let payload = members.has("payload_hex") ? try members.hex("payload_hex") : nil
+        return try record(inner, identifier: identifier, payload: payload)
     }
 
     private static func record(
         _ members: JSONMembers,
         identifier: [UInt8],
-        payload: [UInt8] = [],
+        payload: [UInt8]? = nil,
         beside others: [String] = []
     ) throws(CommandFailure) -> NDEFRecord {
         if members.has("error") { throw members.error("error", "means that the payload is damaged; give its bytes") }
@@ -54,10 +55,14 @@ struct RecordBuilder {
             throw members.error("kind", "must be one of \(kinds)")
         }
         try members.check(["kind"] + others + kind.members)
-        guard payload.isEmpty || kind.members.contains("payload_hex") else {
+        guard payload ?? [] == [] || kind.members.contains("payload_hex") else {
             throw members.error("payload_hex", "can't be combined with the kind \(name), whose content is encoded")
         }
-        let payload = payload.isEmpty ? try members.hex("payload_hex") : payload
+        // A forgotten payload must not become an empty record. Absolute URIs have none.
+        if payload == nil, !members.has("payload_hex"), kind.members.contains("payload_hex"), kind != .absoluteURI {
+            throw members.error("payload_hex", "is missing; for an empty payload, give \"\"")
+        }
+        let payload = if let payload { payload } else { try members.hex("payload_hex") }
         do {
             return try RecordBuilder(members: members, payload: payload, identifier: identifier).record(kind)
         } catch let error as NDEFError {

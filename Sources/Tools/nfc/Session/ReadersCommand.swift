@@ -33,7 +33,9 @@ struct ReadersCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        guard let driver = try reader.environment(recording: "").driver else { return }
+        guard let driver = try reader.environment(recording: "", withoutReader: .usesVirtualReader).driver else {
+            return
+        }
         do throws(LinkError) {
             try await driver.prepare()
         } catch {

@@ -14,11 +14,14 @@ struct ScanCommand: AsyncParsableCommand {
             The scanning sheet appears in the terminal, or where NFC_SHEET says. Esc or
             Ctrl-C cancels. If several tags are near, it reads the first that can be
             read. With --many it reads every tag until the time is over. With --json
-            the product is always null: nfc tag read asks the tag for it.
+            the product is always null: nfc tag read asks the tag for it. Without a
+            reader, it shows the demonstration tag of the virtual reader, and the first
+            line says so.
 
             Examples:
               nfc scan
-              nfc scan --reader virtual --tags card.nfc
+              nfc scan card.nfc
+              nfc scan --reader virtual
               nfc scan --many --timeout 10 --json
               nfc scan --record card.jsonl
               nfc scan --reader replay:card.jsonl
@@ -29,6 +32,9 @@ struct ScanCommand: AsyncParsableCommand {
             """
     )
 
+    @Argument(help: ArgumentHelp("An image, or a folder of them, to read instead, like --tags.", valueName: "image"))
+    var image: String?
+
     @OptionGroup var options: SessionOptions
 
     @Flag(help: "Continue after the first tag.")
@@ -37,10 +43,17 @@ struct ScanCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object per tag.")
     var json = false
 
+    mutating func validate() throws { try options.reader.use(image: image) }
+
     func run() async throws {
         let scan = try options.begin(
-            many ? "Hold one tag after another near the reader." : "Hold a tag near the reader."
+            many ? "Hold one tag after another near the reader." : "Hold a tag near the reader.",
+            withoutReader: .showsDemonstrationTag(json: json)
         )
+        try await scan.naming { try await run(scan) }
+    }
+
+    private func run(_ scan: TagSession) async throws {
         var visit = TagVisit.none
         var hasTimedOut = false
         var failure: CommandFailure?
@@ -91,13 +104,13 @@ struct ScanCommand: AsyncParsableCommand {
             let findings = try await scan.work(with: tag) { tag throws(TagError) in try await tag.read() }
             // The command then fails with the recorder's error, whatever the tag contains.
             guard scan.environment.recorder?.failure == nil else { return nil }
-            var report = TagReport(findings)
+            var report = TagReport(findings, on: scan.environment)
             report.showsCost = false
             if let failure = report.failure(findings.ndefStatus.error) { throw failure }
             scan.print { [report] in report.print(json: json) }
             return nil
         } catch {
-            if many, !error.isCutOff { scan.print { error.print(json: json) } }
+            if many, !error.isCutOff { scan.print { error.on(scan.readerName).print(json: json) } }
             return error
         }
     }
@@ -113,10 +126,16 @@ struct WriteCommand: AsyncParsableCommand {
             are saved. With --json the product is always null: nfc tag write asks the
             tag for it.
 
+            Several links and options make a message of several records, in the order
+            of the options below. Without a reader it fails, and nothing is written.
+
             Examples:
               nfc write https://example.com
               nfc write --text "Room 12" --language en
-              nfc write --message d1010c55046578616d706c652e636f6d --lock
+              nfc write card.nfc https://example.com
+              nfc write --wifi Guests --password "a long one"
+              nfc write --contact "Ada Lovelace" --phone +441234567
+              nfc write https://example.com --app com.example.app --lock
 
             Exit status: 0 when the message was written, 1 when the tag refused it, no
             tag came, or --message is not a valid message, 2 for wrong usage, 3 without
@@ -124,23 +143,31 @@ struct WriteCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var content: MessageOptions
+    @Argument(
+        help: ArgumentHelp("Links to write; and the image of the tag, like --tags.", valueName: "link-or-image")
+    )
+    var words: [String] = []
+
+    @OptionGroup var writing: WriteOptions
 
     @OptionGroup var options: SessionOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
+    mutating func validate() throws { try options.reader.use(image: writing.split(words).image) }
+
     func run() async throws {
-        let bytes = try content.bytes()
-        let (checks, locks) = (content.check, content.lock)
-        let outcome = try await options.begin(MessageOptions.prompt, savesTags: true).withOneTag(
-            doneMessage: content.doneMessage,
+        let bytes = try writing.content.bytes(writing.split(words).links)
+        let (checks, locks) = (writing.check, writing.lock)
+        let session = try options.begin(WriteOptions.prompt, savesTags: true)
+        let outcome = try await session.withOneTag(
+            doneMessage: writing.doneMessage,
             failure: { $0.failure?.sheetMessage }
         ) { tag throws(TagError) in
             await tag.write(bytes, checks: checks, locks: locks, describing: .content)
         }
-        var report = TagReport(outcome.findings)
+        var report = TagReport(outcome.findings, on: session.environment)
         report.showsCost = false
         if let failure = outcome.failure { throw CommandFailure(failure).of(report) }
         report.print(json: json)

@@ -101,6 +101,26 @@ extension TagSession {
         failure: (Value) -> String? = { _ in nil },
         _ procedure: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value
     ) async throws -> Value {
+        try await naming { try await useOneTag(doneMessage, failure, procedure) }
+    }
+
+    /// The reader's name, for JSON.
+    var readerName: String? { environment.driver?.name }
+
+    /// Adds the reader to the failures that `body` throws.
+    func naming<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw CommandFailure(reporting: error)?.on(readerName) ?? error
+        }
+    }
+
+    private func useOneTag<Value: Sendable>(
+        _ doneMessage: String,
+        _ failure: (Value) -> String?,
+        _ procedure: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value
+    ) async throws -> Value {
         var result: Result<Value, CommandFailure>?
         var hasTimedOut = false
         var hasSeveral = false

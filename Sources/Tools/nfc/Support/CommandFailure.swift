@@ -28,6 +28,8 @@ struct CommandFailure: Error {
     let offset: Int?
     /// The report on the tag that refused the command; nil if there is none.
     private(set) var tag: TagReport?
+    /// Whether the command uses a reader, and the reader's name if there is one.
+    private var reader: (isUsed: Bool, name: String?) = (false, nil)
 
     init(_ status: Status, _ name: String, _ message: String, offset: Int? = nil) {
         self.status = status
@@ -47,11 +49,18 @@ struct CommandFailure: Error {
         return failure
     }
 
+    /// Returns this failure with the name of the reader; nil if there is none.
+    func on(_ reader: String?) -> CommandFailure {
+        var failure = self
+        failure.reader = (true, reader)
+        return failure
+    }
+
     var object: JSONObject {
         var object: JSONObject = ["ok": false, "error": name]
         if let offset { object.append("offset", offset) }
         object.append("message", message)
-        return object + (tag?.object ?? [:])
+        return object + (tag?.object ?? (reader.isUsed ? ["reader": reader.name] : [:]))
     }
 
     /// Prints the failure as JSON, or as the tag's report followed by a sentence.
@@ -156,7 +165,8 @@ extension CommandFailure {
         switch step {
         case .writing: " The message that was on the tag may be gone."
         case .checking: ""
-        case .locking: " " + partlyLocked
+        case .locking: " The message was written. " + partlyLocked
+        case .lockingAlone: " " + partlyLocked
         }
     }
 
@@ -173,12 +183,13 @@ extension CommandFailure {
             The message was written but not verified. Hold the tag near the reader again, and check it with: nfc tag \
             read
             """
-        case .locking: "\(partlyLocked) Hold it near the reader again, and check it with: nfc tag info"
+        case .locking: "The message was written. \(partlyLocked) \(checkLocks)"
+        case .lockingAlone: "\(partlyLocked) \(checkLocks)"
         }
     }
 
-    private static let partlyLocked =
-        "The message was written. The tag may be read-only: fully, partly, or not at all."
+    private static let partlyLocked = "The tag may be read-only: fully, partly, or not at all."
+    private static let checkLocks = "Hold it near the reader again, and check it with: nfc tag info"
 
     private static func nextStep(after code: TagError.Code) -> String? {
         switch code {

@@ -10,8 +10,8 @@ import TagTrace
 struct ReaderOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The reader: \(ReaderKind.usage(for: .sessions)). Default: NFC_READER, or the first contactless PC/SC reader, "
-                + "or the virtual one.",
+            "The reader: \(ReaderKind.usage(for: .sessions)). Default: NFC_READER, or the first contactless PC/SC "
+                + "reader.",
             valueName: "reader"
         )
     )
@@ -26,36 +26,68 @@ struct ReaderOptions: ParsableArguments {
     var tags: String?
 
     func validate() throws {
+        try Self.check(reader)
         guard let tags, !tags.contains(where: { $0 != "," }) else { return }
         throw ValidationError("--tags lists no images. Give one or more, separated by commas.")
+    }
+
+    /// Throws if no reader can ever have this name.
+    static func check(_ reader: String?) throws {
+        guard let problem = ReaderConfiguration(reader: reader).backgroundProblem else { return }
+        throw ValidationError("--reader: \(problem)")
+    }
+
+    /// Uses the image that an argument names, as with `--tags`.
+    mutating func use(image: String?) throws {
+        guard let image else { return }
+        guard tags == nil || tags == image else {
+            throw ValidationError("Name the image once: \(image), or --tags.")
+        }
+        tags = image
+    }
+
+    /// What to do if no reader is named and none was found. Then there is only the virtual reader, whose demonstration
+    /// tag nobody asked for.
+    enum MissingReader {
+        case fails
+        /// Uses the demonstration tag. The first line printed says so.
+        case showsDemonstrationTag(json: Bool)
+        case usesVirtualReader
     }
 
     /// Whether a reader is selected, by these options or by the configuration.
     func isNamed(beside configuration: ReaderConfiguration) -> Bool { reader ?? configuration.reader != nil }
 
     /// Creates the environment for a session. `recording` is the file to record to: nil means `NFC_RECORD`, and empty
-    /// means none. If the demonstration tag is used by default, a note on standard error mentions `imageOption`.
+    /// means none.
     func environment(
         savesTags: Bool = false,
         recording: String? = nil,
         seconds: Double? = nil,
-        imageOption: String? = nil
+        withoutReader missing: MissingReader = .fails
     ) throws -> NFCEnvironment {
         let choice = configuration(over: .ofProcess, savesTags: savesTags, recording: recording, seconds: seconds)
         let environment = NFCEnvironment(choice)
         if let error = environment.recordingError { throw error }
         if let error = environment.tagFileError { throw error }
         if case .none(let reason) = environment.reader {
-            throw CommandFailure(.noReader, "no-reader", reason)
+            throw CommandFailure(.noReader, "no-reader", reason).on(nil)
         }
         let isChosen = choice.reader != nil || choice.tags != nil
-        if let imageOption, !isChosen, let driver = environment.driver, ReaderKind.virtual.owns(driver.unrecorded) {
-            StandardError.writeLine(
+        guard !isChosen, let driver = environment.driver, ReaderKind.virtual.owns(driver.unrecorded) else {
+            return environment
+        }
+        switch missing {
+        case .fails:
+            let message = """
+                No contactless reader was found. Plug one in; see: nfc doctor. Without one, name the image of a tag, \
+                or use the virtual reader with its demonstration tag: --reader virtual
                 """
-                No contactless reader was found, so the virtual reader and its demonstration tag are used. Name a reader \
-                with --reader, or an image with \(imageOption).
-                """
-            )
+            throw CommandFailure(.noReader, "no-reader", message).on(nil)
+        case .showsDemonstrationTag(let json):
+            let note = "No contactless reader was found. This is the demonstration tag of the virtual reader:"
+            if json { StandardError.writeLine(note) } else { printLine(note) }
+        case .usesVirtualReader: break
         }
         return environment
     }
@@ -106,12 +138,16 @@ struct SessionOptions: ParsableArguments {
         throw ValidationError(message)
     }
 
-    func begin(_ prompt: String, savesTags: Bool = false) throws -> TagSession {
+    func begin(
+        _ prompt: String,
+        savesTags: Bool = false,
+        withoutReader missing: ReaderOptions.MissingReader = .fails
+    ) throws -> TagSession {
         let environment = try reader.environment(
             savesTags: savesTags,
             recording: record,
             seconds: timeout?.value,
-            imageOption: "--tags"
+            withoutReader: missing
         )
         return try TagSession(environment: environment, prompt: prompt, seconds: timeout?.value)
     }
@@ -133,9 +169,8 @@ struct TagSourceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The reader with the tag: \(ReaderKind.usage(for: .sessions)). Default, without --image: "
-                + "the reader of nfc scan, which is NFC_READER, or the first contactless PC/SC reader, or the "
-                + "virtual one.",
+            "The reader with the tag: \(ReaderKind.usage(for: .sessions)). Default, without an image: "
+                + "NFC_READER, or the first contactless PC/SC reader.",
             valueName: "reader"
         )
     )
@@ -150,12 +185,20 @@ struct TagSourceOptions: ParsableArguments {
         case reader(TagSession)
     }
 
-    func validate() throws {
-        if image != nil, reader != nil {
-            throw ValidationError("Give --image FILE or --reader READER, not both.")
+    /// Uses the image that an argument names, as with `--image`, and throws if the options contradict each other.
+    mutating func use(image path: String?) throws {
+        if let path {
+            guard image == nil || image == path else {
+                throw ValidationError("Name the image once: \(path), or --image.")
+            }
+            image = path
         }
+        if image != nil, reader != nil {
+            throw ValidationError("Give an image or --reader READER, not both.")
+        }
+        try ReaderOptions.check(reader)
         if image != nil, timeout != nil {
-            throw ValidationError("--timeout is only for a reader. Leave it out with --image.")
+            throw ValidationError("--timeout is only for a reader. Leave it out with an image.")
         }
         try checkImageOption("--id", isGiven: id != nil)
         try timeout?.checkSession()
@@ -164,7 +207,7 @@ struct TagSourceOptions: ParsableArguments {
     /// Throws if an option for images was given without an image.
     func checkImageOption(_ name: String, isGiven: Bool) throws {
         guard isGiven, image == nil else { return }
-        throw ValidationError("\(name) works only on an image. Give it with --image FILE.")
+        throw ValidationError("\(name) works only on an image. Name its file.")
     }
 
     /// Opens the image, or begins a session for all kinds of tags.
@@ -173,7 +216,7 @@ struct TagSourceOptions: ParsableArguments {
         var options = ReaderOptions()
         options.reader = reader
         options.tags = nil
-        let environment = try options.environment(seconds: timeout?.value, imageOption: "--image")
+        let environment = try options.environment(seconds: timeout?.value)
         return .reader(
             try TagSession(environment: environment, prompt: prompt, seconds: timeout?.value, plan: .everyTag)
         )
@@ -199,19 +242,9 @@ struct SecondsArgument: ExpressibleByArgument {
     }
 }
 
-/// Options that specify what to write: a link, a text, or the bytes of a message.
-struct MessageOptions: ParsableArguments {
-    @Argument(help: "A link to write, such as https://example.com.")
-    var link: String?
-
-    @Option(help: "A text to write.")
-    var text: String?
-
-    @Option(help: "The language of the text. Default: en.")
-    var language: String?
-
-    @Option(help: "The bytes of a message to write, in hex.")
-    var message: HexArgument?
+/// Options of a write: the content, and what to do after it.
+struct WriteOptions: ParsableArguments {
+    @OptionGroup var content: MessageOptions
 
     @Flag(help: "Then make the tag read-only. This can't be undone.")
     var lock = false
@@ -222,31 +255,135 @@ struct MessageOptions: ParsableArguments {
     static let prompt = "Hold the tag to write near the reader."
     var doneMessage: String { lock ? "The message is written, and the tag locked." : "The message is written." }
 
-    func validate() throws {
-        let count = [link != nil, text != nil, message != nil].filter { $0 }.count
-        guard count == 1 else {
-            throw ValidationError("Give one thing to write: a link, --text TEXT, or --message HEX.")
+    /// The links among a command's arguments, and the image of the tag if one of them is not a link.
+    func split(_ words: [String]) throws -> (links: [String], image: String?) {
+        let links = words.filter(MessageOptions.isURI)
+        let paths = words.filter { !MessageOptions.isURI($0) }
+        if let path = paths.first, paths.count > 1 || (links.isEmpty && content.isEmpty) {
+            let path = paths.count > 1 ? paths[1] : path
+            throw ValidationError("'\(path)' is not a link. A link begins like https://. Use --text for a text.")
         }
-        if let link, !Self.isURI(link) {
-            throw ValidationError("'\(link)' is not a link. A link begins like https://. Use --text for a text.")
+        if lock, links.isEmpty, content.isEmpty {
+            throw ValidationError("Give something to write. To lock a tag without writing: nfc tag lock")
         }
-        if let language {
-            guard text != nil else { throw ValidationError("--language is only for --text. Leave it out.") }
-            guard LanguageCode.isValid(language) else {
-                throw ValidationError("--language takes \(LanguageCode.requirement).")
-            }
+        try content.check(links)
+        return (links, paths.first)
+    }
+}
+
+/// Options that specify a message: its records, or its bytes. Links are the command's arguments.
+struct MessageOptions: ParsableArguments {
+    @Option(help: "A text to write; can be repeated.")
+    var text: [String] = []
+
+    @Option(help: "The language of the texts. Default: en.")
+    var language: String?
+
+    @Option(help: ArgumentHelp("A Wi-Fi network to join, by its name.", valueName: "ssid"))
+    var wifi: String?
+
+    @Option(help: "The password of the Wi-Fi network. Without it, the network is open.")
+    var password: String?
+
+    @Option(help: ArgumentHelp("A contact, as a vCard.", valueName: "name"))
+    var contact: String?
+
+    @Option(help: ArgumentHelp("A telephone number of the contact; can be repeated.", valueName: "number"))
+    var phone: [String] = []
+
+    @Option(help: ArgumentHelp("An e-mail address of the contact; can be repeated.", valueName: "address"))
+    var email: [String] = []
+
+    @Option(help: ArgumentHelp("A Bluetooth device to pair, such as 00:0B:57:12:34:56.", valueName: "address"))
+    var bluetooth: String?
+
+    @Option(help: ArgumentHelp("An Android app to open, such as com.example.app.", valueName: "package"))
+    var app: String?
+
+    @Option(help: "The bytes of a whole message to write, in hex.")
+    var message: HexArgument?
+
+    /// Whether no option gives content.
+    var isEmpty: Bool { message == nil && hasNoRecords }
+
+    private var hasNoRecords: Bool {
+        text.isEmpty && wifi == nil && contact == nil && bluetooth == nil && app == nil
+    }
+
+    /// Throws if there is no content but some is needed, or if the options contradict each other.
+    func check(_ links: [String], isNeeded: Bool = true) throws {
+        let hasRecords = !links.isEmpty || !hasNoRecords
+        guard hasRecords || message != nil || !isNeeded else {
+            throw ValidationError(
+                "Give something to write: a link, --text, --wifi, --contact, --bluetooth, --app, or --message HEX."
+            )
+        }
+        if hasRecords, message != nil {
+            throw ValidationError("--message is a whole message. Leave it out, or everything else to write.")
+        }
+        for (option, isGiven, other, hasOther) in [
+            ("--language", language != nil, "--text", !text.isEmpty),
+            ("--password", password != nil, "--wifi", wifi != nil),
+            ("--phone", !phone.isEmpty, "--contact", contact != nil),
+            ("--email", !email.isEmpty, "--contact", contact != nil),
+        ] where isGiven && !hasOther {
+            throw ValidationError("\(option) is only for \(other). Leave it out.")
+        }
+        if let language, !LanguageCode.isValid(language) {
+            throw ValidationError("--language takes \(LanguageCode.requirement).")
+        }
+        if let bluetooth, Self.address(bluetooth) == nil {
+            throw ValidationError("--bluetooth takes an address of six bytes, such as 00:0B:57:12:34:56.")
         }
     }
 
-    func bytes() throws -> [UInt8] {
+    /// Returns the message, in the order of the options' help. The app comes last, because Android's older versions
+    /// look at the first record to choose an app.
+    func bytes(_ links: [String]) throws -> [UInt8] {
         if let message { return try message.checkedMessage() }
-        let record: NDEFRecord =
-            if let link { try .uri(link) } else { try .text(text ?? "", language: language ?? "en") }
-        return try NDEFMessage([record]).encoded()
+        var records = try links.map { try NDEFRecord.uri($0) }
+        records += try text.map { try .text($0, language: language ?? "en") }
+        if let wifi { records.append(try Self.network(wifi, password).makeRecord(identifier: [])) }
+        if let contact { records.append(.media(type: "text/vcard", payload: vCard(contact))) }
+        if let address = bluetooth.flatMap(Self.address) {
+            records.append(try BluetoothEasyPairingRecord(address: address).makeRecord(identifier: []))
+        }
+        if let app { records.append(.androidApplication(package: app)) }
+        return try NDEFMessage(records).encoded()
+    }
+
+    /// An open network, or one with WPA2 and AES (Wi-Fi Simple Configuration 2.0.5, 12: authentication type 0020,
+    /// encryption type 0008), which any device may join.
+    private static func network(_ name: String, _ password: String?) throws -> WiFiRecord {
+        try WiFiRecord(
+            WiFiCredential(
+                ssid: name,
+                key: password ?? "",
+                authentication: password == nil ? 1 : 0x20,
+                encryption: password == nil ? 1 : 8,
+                macAddress: [UInt8](repeating: 0xFF, count: 6)
+            )
+        )
+    }
+
+    /// Returns the contact as a vCard 3.0 (RFC 2426), which phones of every age accept.
+    private func vCard(_ name: String) -> [UInt8] {
+        func escaped(_ text: String) -> String {
+            let special: [Character: String] = ["\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r\n": "\\n"]
+            return text.map { special[$0] ?? String($0) }.joined()
+        }
+        var lines = ["BEGIN:VCARD", "VERSION:3.0", "N:\(escaped(name));;;;", "FN:\(escaped(name))"]
+        lines += phone.map { "TEL:\(escaped($0))" } + email.map { "EMAIL:\(escaped($0))" } + ["END:VCARD"]
+        return lines.flatMap { Array("\($0)\r\n".utf8) }
+    }
+
+    /// Returns the six bytes of a Bluetooth address; nil for other texts.
+    private static func address(_ text: String) -> [UInt8]? {
+        HexArgument(argument: text.filter { $0 != ":" && $0 != "-" }).flatMap { $0.bytes.count == 6 ? $0.bytes : nil }
     }
 
     /// Whether a text starts with a URI scheme (RFC 3986, 3.1) and contains no spaces.
-    private static func isURI(_ text: String) -> Bool {
+    static func isURI(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":"), !text.contains(where: \.isWhitespace) else { return false }
         let scheme = text[..<colon]
         return scheme.first.map { $0.isASCII && $0.isLetter } ?? false

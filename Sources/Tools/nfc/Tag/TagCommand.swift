@@ -14,21 +14,21 @@ struct TagCommand: ParsableCommand {
             memory of a tag. Images can be Flipper .nfc dumps, Proxmark3 .json or .bin
             files, .mfd files, TagInfo reports, or the project's own JSON. A command
             puts an image in the virtual field, and exchanges frames with it as with a
-            tag on a reader. Without --reader and --image, it uses the reader of
-            nfc scan.
+            tag on a reader. Without --reader and an image, it uses the first
+            contactless PC/SC reader.
 
             Examples:
-              nfc tag create --product NTAG215 --out card.nfc
-              nfc tag write --image card.nfc --message d1010c55046578616d706c652e636f6d
-              nfc tag read --image card.nfc
-              nfc tag info --image card.nfc
+              nfc tag create --product NTAG215 --out card.nfc https://example.com
+              nfc tag write card.nfc --text "Room 12"
+              nfc tag read card.nfc
+              nfc tag info card.nfc
               nfc tag read --reader pcsc
               nfc tag write --reader pn532:/dev/ttyUSB0 https://example.com
               nfc tag convert card.nfc --to proxmark-json --out dump.json
             """,
         subcommands: [
-            TagReadCommand.self, TagWriteCommand.self, TagCreateCommand.self, TagInfoCommand.self,
-            TagConvertCommand.self,
+            TagReadCommand.self, TagWriteCommand.self, TagLockCommand.self, TagCreateCommand.self,
+            TagInfoCommand.self, TagConvertCommand.self,
         ]
     )
 }
@@ -49,18 +49,21 @@ struct TagReadCommand: AsyncParsableCommand {
             error and its place are printed, and with --json also the bytes.
 
             Examples:
-              nfc tag read --image card.nfc
+              nfc tag read card.nfc
               nfc tag read --reader pcsc
               nfc tag read --reader pn532:/dev/ttyUSB0 --timeout 10 --json
-              nfc tag read --image images.jsonl --id t2t-09 --json
-              nfc tag read --image ntag424.json --out ntag424.json
-              xz -dc card.nfc.xz | nfc tag read --image -
+              nfc tag read images.jsonl --id t2t-09 --json
+              nfc tag read ntag424.json --out ntag424.json
+              xz -dc card.nfc.xz | nfc tag read -
 
             Exit status: 0 when the tag holds NDEF, even if it is empty, 1 when it does
             not, the image is damaged, or no tag came, 2 for wrong usage, 3 without a
             reader, 130 when cancelled.
             """
     )
+
+    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
+    var image: String?
 
     @OptionGroup var source: TagSourceOptions
 
@@ -70,7 +73,8 @@ struct TagReadCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    func validate() throws {
+    mutating func validate() throws {
+        try source.use(image: image)
         try source.checkImageOption("--out", isGiven: out != nil)
         try OutputTarget.check(image: source.image, out: out, json: json)
     }
@@ -90,7 +94,10 @@ struct TagReadCommand: AsyncParsableCommand {
             if let out { try file.save(tag, to: out) }
             return result
         case .reader(let session):
-            let findings = try await session.withOneTag(doneMessage: "The tag was read.") { tag throws(TagError) in
+            let findings = try await session.withOneTag(
+                doneMessage: "The tag was read.",
+                failure: { TagReport($0).failure($0.survey.error)?.message }
+            ) { tag throws(TagError) in
                 var findings = try await tag.read()
                 findings.product = await tag.productName()
                 return findings
@@ -125,13 +132,13 @@ struct TagWriteCommand: AsyncParsableCommand {
             rest open to programs that ignore its capability container.
 
             Examples:
-              nfc tag write --image card.nfc https://example.com
+              nfc tag write card.nfc https://example.com
               nfc tag write --reader pcsc --message d1010c55046578616d706c652e636f6d
-              nfc tag write --image card.nfc --text "Room 12" --lock
-              nfc tag write --image card.nfc --message d00000 --out empty.nfc
-              nfc tag write --image card.nfc --tear-after 2 --out torn.nfc \\
+              nfc tag write card.nfc --text "Room 12" --lock
+              nfc tag write card.nfc --message d00000 --out empty.nfc
+              nfc tag write card.nfc --tear-after 2 --out torn.nfc \\
                 https://a.example
-              nfc tag write --image - --out - https://a.example < blank.nfc > card.nfc
+              nfc tag write - --out - https://a.example < blank.nfc > card.nfc
 
             Exit status: 0 when the message was written, 1 when the tag refused it or
             left, the field was cut, or no tag came, 2 for wrong usage, 3 without a
@@ -139,9 +146,14 @@ struct TagWriteCommand: AsyncParsableCommand {
             """
     )
 
+    @Argument(
+        help: ArgumentHelp("Links to write; and the image of the tag, like --image.", valueName: "link-or-image")
+    )
+    var words: [String] = []
+
     @OptionGroup var source: TagSourceOptions
 
-    @OptionGroup var content: MessageOptions
+    @OptionGroup var writing: WriteOptions
 
     @Option(help: ArgumentHelp("Save the image in this file.", valueName: "file"))
     var out: String?
@@ -152,7 +164,8 @@ struct TagWriteCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    func validate() throws {
+    mutating func validate() throws {
+        try source.use(image: writing.split(words).image)
         if let tearAfter, tearAfter < 0 { throw ValidationError("--tear-after must be 0 or more.") }
         try source.checkImageOption("--out", isGiven: out != nil)
         try source.checkImageOption("--tear-after", isGiven: tearAfter != nil)
@@ -160,9 +173,9 @@ struct TagWriteCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let bytes = try content.bytes()
+        let bytes = try writing.content.bytes(writing.split(words).links)
         var (report, failure) =
-            switch try source.open(MessageOptions.prompt) {
+            switch try source.open(WriteOptions.prompt) {
             case .image(let file): try await write(bytes, to: file)
             case .reader(let session): try await write(bytes, in: session)
             }
@@ -177,7 +190,7 @@ struct TagWriteCommand: AsyncParsableCommand {
         let tag = file.makeTag()
         let runner = try await ImageTagRunner(tag)
         if let tearAfter { runner.arm(.tear(afterWrite: tearAfter)) }
-        let outcome = await runner.tag.write(bytes, checks: content.check, locks: content.lock)
+        let outcome = await runner.tag.write(bytes, checks: writing.check, locks: writing.lock)
         try file.save(tag, to: out)
         if let tearAfter, outcome.failure == nil {
             StandardError.writeLine("Note: The field was not cut: there were fewer than \(tearAfter) writes.")
@@ -190,14 +203,74 @@ struct TagWriteCommand: AsyncParsableCommand {
     }
 
     private func write(_ bytes: [UInt8], in session: TagSession) async throws -> (TagReport, TagWriteFailure?) {
-        let (checks, locks) = (content.check, content.lock)
+        let (checks, locks) = (writing.check, writing.lock)
         let outcome = try await session.withOneTag(
-            doneMessage: content.doneMessage,
+            doneMessage: writing.doneMessage,
             failure: { $0.failure?.sheetMessage }
         ) { tag throws(TagError) in
             await tag.write(bytes, checks: checks, locks: locks, describing: .product)
         }
         return (TagReport(outcome.findings, on: session.environment), outcome.failure)
+    }
+}
+
+struct TagLockCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lock",
+        abstract: "Make a tag read-only without writing its message, on a reader or in an image.",
+        discussion: """
+            This can't be undone. It forbids writing in the capability container and
+            locks the memory, like nfc tag write --lock. If that would need a key or a
+            password, the command fails before it changes anything.
+
+            Examples:
+              nfc tag lock card.nfc
+              nfc tag lock --reader pcsc
+
+            Exit status: 0 when the tag was made read-only, 1 when it already was, it
+            refused or left, or no tag came, 2 for wrong usage, 3 without a reader, 130
+            when cancelled.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
+    var image: String?
+
+    @OptionGroup var source: TagSourceOptions
+
+    @Option(help: ArgumentHelp("Save the image in this file.", valueName: "file"))
+    var out: String?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    mutating func validate() throws {
+        try source.use(image: image)
+        try source.checkImageOption("--out", isGiven: out != nil)
+        try OutputTarget.check(image: source.image, out: out, savesImage: true, json: json)
+    }
+
+    func run() async throws {
+        let outcome: TagWriteOutcome
+        var report: TagReport
+        switch try source.open("Hold the tag to lock near the reader.") {
+        case .image(let file):
+            try file.checkTarget(out)
+            let tag = file.makeTag()
+            outcome = try await ImageTagRunner(tag).tag.lock(describing: .none)
+            try file.save(tag, to: out)
+            (report, _) = try await ImageTagRunner(tag).read(product: file.product)
+            (report.cost, report.activation) = (outcome.findings.cost, outcome.findings.activation)
+        case .reader(let session):
+            outcome = try await session.withOneTag(
+                doneMessage: "The tag is locked.",
+                failure: { $0.failure?.sheetMessage }
+            ) { tag throws(TagError) in await tag.lock(describing: .product) }
+            report = TagReport(outcome.findings, on: session.environment)
+        }
+        report.out = out
+        if let failure = outcome.failure { throw CommandFailure(failure).of(report) }
+        report.print(json: json)
     }
 }
 

@@ -19,18 +19,28 @@ struct TagCreateCommand: AsyncParsableCommand {
             Examples:
               nfc tag create --list
               nfc tag create --product NTAG215 --out card.nfc
+              nfc tag create --product NTAG215 --out card.nfc https://example.com
+              nfc tag create --product NTAG216 --wifi Guests --password "a long one" \\
+                --out guests.nfc
               nfc tag create --product NTAG213 --uid 04a1b2c3d4e580 --out card.json
               nfc tag create --product slix2 --message d00000 --out label.nfc
               nfc tag create --product "generic Type 4" --size 4096 --out big.json
               nfc tag create --mrz "P<UTOERIKSSON<<ANNA…" --out passport.json
 
+            A new tag has the formatting for NDEF and an empty message, or the message of
+            the links and options. With --blank it has zeros instead, so that an app has
+            to format it first.
+
             Only the owner can read an image with keys or passwords other than the
             factory ones. An existing file is replaced only if it is empty or an image. With --out - the image goes to standard output.
 
-            Exit status: 0 when the image was made, 1 when --message is not a valid
-            message or does not fit, or the file can't be written, 2 for wrong usage.
+            Exit status: 0 when the image was made, 1 when the message is not valid or
+            does not fit, or the file can't be written, 2 for wrong usage.
             """
     )
+
+    @Argument(help: ArgumentHelp("Links to put on the tag.", valueName: "link"))
+    var links: [String] = []
 
     @Option(help: "The product, such as NTAG213.")
     var product: String?
@@ -47,8 +57,10 @@ struct TagCreateCommand: AsyncParsableCommand {
     @Option(help: "The size of the memory in bytes, for products without a fixed size.")
     var size: Int?
 
-    @Option(help: "The message to put on the tag, in hex.")
-    var message: HexArgument?
+    @Flag(help: "Leave out the formatting for NDEF: zeros in the memory.")
+    var blank = false
+
+    @OptionGroup var content: MessageOptions
 
     @Option(
         help: ArgumentHelp(
@@ -66,6 +78,11 @@ struct TagCreateCommand: AsyncParsableCommand {
 
     func validate() throws {
         if list { return }
+        if let link = links.first(where: { !MessageOptions.isURI($0) }) {
+            throw ValidationError("'\(link)' is not a link. Use --text for a text, and --out for the file.")
+        }
+        try content.check(links, isNeeded: false)
+        if hasContent, blank { throw ValidationError("A blank tag has no content. Leave out --blank, or the content.") }
         if mrz != nil {
             try validateDocument()
         } else {
@@ -76,9 +93,13 @@ struct TagCreateCommand: AsyncParsableCommand {
         try OutputTarget.check(out: out, json: json)
     }
 
+    private var hasContent: Bool { !links.isEmpty || !content.isEmpty }
+
     private func validateDocument() throws {
-        guard product == nil, size == nil, message == nil else {
-            throw ValidationError("--mrz creates a travel document. Leave out --product, --size and --message.")
+        guard product == nil, size == nil, !blank, !hasContent else {
+            throw ValidationError(
+                "--mrz creates a travel document. Leave out --product, --size, --blank and the content."
+            )
         }
         guard [4, 7, 10].contains(uid?.bytes.count ?? 4) else {
             throw ValidationError("The UID of a travel document has 4, 7 or 10 bytes.")
@@ -88,6 +109,9 @@ struct TagCreateCommand: AsyncParsableCommand {
     private func validateProduct() throws {
         guard let product else { throw ValidationError("Give --product NAME, or --list for the names.") }
         let found = try Self.product(product)
+        if blank, found.blank().unformatted == nil {
+            throw ValidationError("A blank \(found) can't be made. Leave out --blank.")
+        }
         if let uid, !found.identifierLengths.contains(uid.bytes.count) {
             let lengths = found.identifierLengths.map { String($0) }.joined(separator: " or ")
             let digits = found.identifierLengths.map { String($0 * 2) }.joined(separator: " or ")
@@ -121,35 +145,48 @@ struct TagCreateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard !list else { return TagProduct.all.forEach(show) }
+        guard !list else {
+            for product in TagProduct.all { try await show(product) }
+            return
+        }
         var report = try await create()
         report.showsCost = false
         report.out = out
         report.print(json: json)
     }
 
-    private func show(_ product: TagProduct) {
+    /// The size of the largest message that a new tag can hold, found as a reader does; nil if it can't hold any.
+    private static func capacity(of product: TagProduct) async throws -> Int? {
+        let contents = product.blank()
+        return try await ImageTagRunner.read(contents.makeTag(), contents).0.capacity
+    }
+
+    private func show(_ product: TagProduct) async throws {
         let lengths = product.identifierLengths
         let type = product.tagType.map { "Type \($0)" } ?? "no NDEF"
         let name = product.name + String(repeating: " ", count: max(2, 30 - product.name.count))
         let sizes = product.sizes.map { ", \($0.lowerBound) to \($0.upperBound) bytes" } ?? ""
+        // The capacity of a product without a fixed size depends on --size.
+        let capacity = product.sizes == nil ? try await Self.capacity(of: product) : nil
+        let room = capacity.map { ", messages of up to \($0) bytes" } ?? ""
         printResult(
             json: json,
             [
                 "product": product.name, "tag_type": product.tagType, "uid_sizes": lengths,
                 "smallest_size": product.sizes?.lowerBound, "largest_size": product.sizes?.upperBound,
+                "capacity": capacity,
             ],
-            ["\(name)\(type), UID of \(lengths.map { String($0) }.joined(separator: " or ")) bytes\(sizes)"]
+            ["\(name)\(type), UID of \(lengths.map { String($0) }.joined(separator: " or ")) bytes\(sizes)\(room)"]
         )
     }
 
     private func create() async throws -> TagReport {
         guard let out else { throw CommandFailure(.usage, "no-file", "Give --out FILE.") }
         try ImageFile.checkPlace(out)
-        var contents = try blank()
+        var contents = try newContents()
         let tag = contents.makeTag()
-        if let message {
-            let bytes = try message.checkedMessage()
+        if hasContent {
+            let bytes = try content.bytes(links)
             let outcome = try await ImageTagRunner(tag).tag.write(bytes, checks: false, locks: false)
             if let failure = outcome.failure { throw CommandFailure(failure) }
             contents = TagContents(of: tag) ?? contents
@@ -158,7 +195,7 @@ struct TagCreateCommand: AsyncParsableCommand {
         return try await ImageTagRunner.read(tag, contents).0
     }
 
-    private func blank() throws -> TagContents {
+    private func newContents() throws -> TagContents {
         if let mrz {
             do throws(EMRTDError) {
                 let document = try EMRTDContents(MachineReadableZone(mrz), signer: .test)
@@ -172,7 +209,36 @@ struct TagCreateCommand: AsyncParsableCommand {
         guard let product, let found = try? Self.product(product) else {
             throw CommandFailure(.usage, "unknown-product", "The product '\(product ?? "")' does not exist.")
         }
-        return found.blank(uid: uid?.bytes, size: size)
+        let contents = found.blank(uid: uid?.bytes, size: size)
+        return blank ? contents.unformatted ?? contents : contents
+    }
+}
+
+extension TagContents {
+    /// A new tag without the formatting for NDEF: zeros in place of the capability container and the data. Nil for a
+    /// tag that is not formatted by writing its memory.
+    fileprivate var unformatted: TagContents? {
+        switch self {
+        case .type1(var contents):
+            // Blocks 1 to C (NFC Forum T1T 1.2, 2.1 and 2.2).
+            contents.memory.replaceSubrange(8..<104, with: repeatElement(0, count: 96))
+            return .type1(contents)
+        case .type2(var contents):
+            // Page 3 and the data (NFC Forum T2T 1.2, 4.5).
+            let range = 12..<4 * (contents.product.userPages.upperBound + 1)
+            contents.memory.replaceSubrange(range, with: repeatElement(0, count: range.count))
+            return .type2(contents)
+        case .type5(var contents):
+            contents.memory = contents.memory.map { _ in 0 }
+            return .type5(contents)
+        case .type4(var contents):
+            // A new card has no applications.
+            guard case .desfire(var card) = contents.kind else { return nil }
+            card.applications = []
+            contents.kind = .desfire(card)
+            return .type4(contents)
+        case .type3, .classic, .nfcA: return nil
+        }
     }
 }
 

@@ -21,10 +21,10 @@ struct TagInfoCommand: AsyncParsableCommand {
             error says so, and so does "remarks" of --json.
 
             Examples:
-              nfc tag info --image card.nfc
+              nfc tag info card.nfc
               nfc tag info --reader pcsc
-              nfc tag info --image hf-mfu-04A1B2C3D4E580-dump.bin
-              nfc tag info --image images.jsonl --id t2t-09 --json
+              nfc tag info hf-mfu-04A1B2C3D4E580-dump.bin
+              nfc tag info images.jsonl --id t2t-09 --json
 
             Exit status: 0 when the tag was found, with or without NDEF, 1 when the
             image is invalid, the tag left, or no tag came, 2 for wrong usage, 3
@@ -32,10 +32,15 @@ struct TagInfoCommand: AsyncParsableCommand {
             """
     )
 
+    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
+    var image: String?
+
     @OptionGroup var source: TagSourceOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
+
+    mutating func validate() throws { try source.use(image: image) }
 
     func run() async throws {
         let description: TagDescription
@@ -48,7 +53,7 @@ struct TagInfoCommand: AsyncParsableCommand {
             let inspection = try await session.withOneTag(doneMessage: "The tag was read.") { tag throws(TagError) in
                 try await tag.inspect()
             }
-            description = TagDescription(inspection)
+            description = TagDescription(inspection, on: session.environment)
         }
         printResult(json: json, description.object, description.lines)
     }
@@ -72,9 +77,9 @@ struct TagDescription {
         facts = contents.facts()
     }
 
-    init(_ inspection: TagInspection) {
+    init(_ inspection: TagInspection, on environment: NFCEnvironment) {
         remarks = []
-        report = TagReport(inspection.findings)
+        report = TagReport(inspection.findings, on: environment)
         error = inspection.findings.ndefStatus.error
         type = report.type?.rawValue
         facts = inspection.facts
@@ -84,7 +89,7 @@ struct TagDescription {
     var object: JSONObject {
         let failure = report.failure(error)
         let start: JSONObject = [
-            "ok": true, "tag_type": type, "product": report.product,
+            "ok": true, "reader": report.reader, "tag_type": type, "product": report.product,
             "uid": report.uid.isEmpty ? nil : report.uid.hexText(),
         ]
         return facts.reduce(start) { $0 + $1.member } + [

@@ -34,15 +34,14 @@ struct TagReport {
     private var condition: String?
     /// The target for an image; nil if none is written. If it is standard output, the report goes to standard error.
     var out: String?
-    /// Whether the tag is on a reader, which may not report exchanges and airtime.
-    private(set) var isOnReader = false
+    /// The name of the reader with the tag, which may not report exchanges and airtime; nil for an image.
+    let reader: String?
     /// Whether it is known how long the tag made the reader wait.
     private var knowsTagWork = true
 
-    /// Creates a report from a read result. Omit the environment for an image, or if the command does not report
-    /// airtime.
+    /// Creates a report from a read result. Omit the environment for an image.
     init(_ findings: TagReadResult, on environment: NFCEnvironment? = nil) {
-        isOnReader = environment != nil
+        reader = environment?.driver?.name
         if let environment { knowsTagWork = environment.knowsTagWork }
         type = findings.type
         product = findings.product
@@ -57,6 +56,7 @@ struct TagReport {
     }
 
     init(type: ForumTagType?, product: String?, uid: [UInt8], status: Status?) {
+        reader = nil
         self.type = type
         self.product = product
         self.uid = uid
@@ -90,7 +90,7 @@ struct TagReport {
     /// The documented JSON members. Unknown values are `null`, so that a command always prints the same members.
     var object: JSONObject {
         var object: JSONObject = [
-            "tag_type": type?.rawValue, "product": product, "uid": uid.isEmpty ? nil : uid.hexText(),
+            "reader": reader, "tag_type": type?.rawValue, "product": product, "uid": uid.isEmpty ? nil : uid.hexText(),
             "status": status?.rawValue, "capacity": capacity, "message_hex": message?.hexText(),
         ]
         if showsCost {
@@ -126,17 +126,18 @@ struct TagReport {
         guard showsCost else { return lines }
         if let cost {
             var line =
-                "\(RecordText.count(cost.exchanges, "exchange")), \(cost.bytesOnAir) bytes, \(cost.airtime.microseconds) us on the air"
-            if cost.tagWorkTime > .zero { line += ", \(cost.tagWorkTime.microseconds) us of programming" }
-            if let activation { line += ", after \(activation.airtime.microseconds) us of activation" }
+                "\(RecordText.count(cost.exchanges, "exchange")), \(cost.bytesOnAir) bytes, \(cost.airtime.text) on the air"
+            if cost.tagWorkTime > .zero { line += ", \(cost.tagWorkTime.text) of programming" }
+            if let activation { line += ", after \(activation.airtime.text) of activation" }
             lines.append(line)
-        } else if isOnReader {
+        } else if reader != nil {
             lines.append("This reader does not report airtime")
         }
         return lines
     }
 
-    private static func lines(for bytes: [UInt8]) -> [String] {
+    /// Describes a message, one line for its size and a paragraph per record.
+    static func lines(for bytes: [UInt8]) -> [String] {
         if bytes.isEmpty { return ["No message"] }
         do throws(NDEFError) {
             let message = try NDEFMessage(decoding: bytes)
@@ -154,5 +155,24 @@ extension NFCEnvironment {
     fileprivate var knowsTagWork: Bool {
         guard case .field = reader else { return false }
         return replay == nil
+    }
+}
+
+extension Airtime {
+    /// The duration in a suitable unit, as on the simulator's page.
+    var text: String {
+        let us = microseconds
+        switch us {
+        case ..<1000: return "\(us) µs"
+        case ..<100_000: return "\(Self.decimal((us + 50) / 100, digits: 1)) ms"
+        case ..<1_000_000: return "\((us + 500) / 1000) ms"
+        default: return "\(Self.decimal((us + 5000) / 10000, digits: 2)) s"
+        }
+    }
+
+    /// Writes a number of tenths or hundredths.
+    private static func decimal(_ number: Int64, digits: Int) -> String {
+        let text = String(number)
+        return "\(text.dropLast(digits)).\(text.suffix(digits))"
     }
 }
