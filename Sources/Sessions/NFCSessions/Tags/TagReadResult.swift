@@ -121,14 +121,14 @@ extension ActivatedTag {
         await change(describing: description) { tag, findings, step throws(TagError) in
             _ = try await begin(&findings)
             try await tag.checkLocking()
-            findings.survey = try await tag.queryNDEFStatus()
+            findings.ndefStatus = try await tag.queryNDEFStatus()
             findings.noteIdentifier(of: tag)
-            if let error = findings.survey.error { throw error }
+            if let error = findings.ndefStatus.error { throw error }
             let start = statistics
             defer { findings.cost = cost(since: start) }
             step = .lockingAlone
             try await tag.lock()
-            findings.survey.detection?.access = .readOnly
+            findings.ndefStatus.detection?.access = .readOnly
         }
     }
 

@@ -233,7 +233,8 @@ public final class PrivateFolder: FileStore {
             guard let mode, FileStatus.ofEntry(folder) == nil else { continue }
             // Where the parents are not checked, the path may lead to another folder by now, so its mode is not changed.
             let isMade = unsafe mkdir(folder, 0o700) == 0
-            guard isMade ? !checksParents || unsafe chmod(folder, mode) == 0 : errno == EEXIST else {
+            let isReady = unsafe isMade ? !checksParents || chmod(folder, mode) == 0 : errno == EEXIST
+            guard isReady else {
                 throw .system("The folder \(folder) can't be created")
             }
         }

@@ -96,7 +96,7 @@ struct TagReadCommand: AsyncParsableCommand {
         case .reader(let session):
             let findings = try await session.withOneTag(
                 doneMessage: "The tag was read.",
-                failure: { TagReport($0).failure($0.survey.error)?.message }
+                failure: { TagReport($0).failure($0.ndefStatus.error)?.message }
             ) { tag throws(TagError) in
                 var findings = try await tag.read()
                 findings.product = await tag.productName()
