@@ -87,8 +87,13 @@ package struct PCSCInstallation: Sendable {
     /// pcscd loads the library that any of these files names.
     static func checkTrust(ofConfiguration folder: String) throws(EmulationError) {
         try checkTrust(folder)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        for name in names { try checkTrust(folder + "/" + name) }
+        for name in FolderNames.read(folder, repairsNames: true) ?? [] {
+            let path = folder + "/" + name
+            guard FileStatus.ofEntry(path) != nil else {
+                throw EmulationError("\(folder) has a file whose name is not UTF-8. So pcscd must not load it.")
+            }
+            try checkTrust(path)
+        }
     }
 
     /// Finds a driver in folders relative to this program's folder, or in system folders.

@@ -20,11 +20,11 @@ import Testing
         // What a flow whose scan has failed does before it throws, and how the finding ends.
         let rows: [(name: String, exploration: Exploration, finding: String?, act: Act)] = [
             (
-                "Cancel, app shows errors", .cancels, "cancelled, and the app showed the error \"One.\"",
+                "Cancel, app shows errors", .cancels, "cancelled, but the app showed the error \"One.\"",
                 { field in for text in ["One.", "Two."] { field.showedError(text) } }
             ),
             (
-                "Cancel, sheet shows an error", .cancels, "cancelled, and the sheet showed the error \"Oh.\"",
+                "Cancel, sheet shows an error", .cancels, "cancelled, but the sheet showed the error \"Oh.\"",
                 { _ in Self.show("Oh.") }
             ),
             ("Cancel beside another fault", .replay("flip@1+cancel@3"), nil, { _ in Self.show("Oh.") }),

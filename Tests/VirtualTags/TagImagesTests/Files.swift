@@ -35,7 +35,7 @@ enum Files {
         ("taginfo-ntag213.xml", .tagInfo, "NTAG213"), ("taginfo-slix.xml", .tagInfo, "ICODE SLIX"),
         ("taginfo-classic.xml", .tagInfo, "MIFARE Classic 1K"), ("taginfo-ntag215.txt", .tagInfo, "NTAG215"),
         ("classic-1k.mct", .mct, "MIFARE Classic 1K"), ("type5-memory.bin", .mfd, "generic Type 5"),
-        ("hf-mfdes-dump.json", .proxmarkJSON, "DESFire EV1"),
+        ("hf-mfdes-dump.json", .proxmarkJSON, "MIFARE DESFire EV1 4K"),
     ]
 
     static func dump(_ name: String) throws -> [UInt8] {

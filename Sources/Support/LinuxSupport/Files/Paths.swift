@@ -29,11 +29,13 @@ package struct PathParts: Sendable {
 /// The names of the entries of a folder.
 package enum FolderNames {
     /// Reads the names in a folder that `isWanted` accepts, up to a limit. Examines at most a hundred times as many
-    /// entries. Returns the names, sorted, without `.` and `..` and without names that aren't UTF-8; nil when the
-    /// folder can't be read, with the reason in `errno`.
+    /// entries. Returns the names, sorted, without `.` and `..`; nil when the folder can't be read, with the reason in
+    /// `errno`. Names that aren't UTF-8 are left out, or with `repairsNames` have replacement characters, so that no
+    /// entry has such a name.
     package static func read(
         _ path: String,
         limit: Int = .max,
+        repairsNames: Bool = false,
         where isWanted: (String) -> Bool = { _ in true }
     ) -> [String]? {
         guard let stream = unsafe opendir(path) else { return nil }
@@ -44,7 +46,8 @@ package enum FolderNames {
         while names.count < limit, isUnlimited || seen < entryLimit, let entry = unsafe readdir(stream) {
             seen += 1
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                let name = unsafe bytes.prefix { $0 != 0 }
+                return unsafe repairsNames ? String(decoding: name, as: UTF8.self) : String(validating: name, as: UTF8.self)
             }
             if let name, name != ".", name != "..", isWanted(name) { names.append(name) }
         }
