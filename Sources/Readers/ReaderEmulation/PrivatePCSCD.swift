@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import Glibc
 package import LinuxSupport
 
@@ -89,8 +88,8 @@ package struct PCSCInstallation: Sendable {
         try checkTrust(folder)
         for name in FolderNames.read(folder, repairsNames: true) ?? [] {
             let path = folder + "/" + name
-            guard FileStatus.ofEntry(path) != nil else {
-                throw EmulationError("\(folder) has a file whose name is not UTF-8. So pcscd must not load it.")
+            guard unsafe access(path, F_OK) == 0 else {
+                throw EmulationError("\(folder) has a file that can't be checked. So pcscd must not load it.")
             }
             try checkTrust(path)
         }

@@ -87,7 +87,14 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
 
     static let all: [PlantedBug] = [
         sensor(.neverInvalidates, .sessionEnds), sensor(.silentEnd, .errorShown), sensor(.zerosForChunk, .sameResult),
-        PlantedBug(bug: .neverCompletes, exploration: .badAnswers, found: ends, tag: sensorTag, grace: short, flow: sensor),
+        PlantedBug(
+            bug: .neverCompletes,
+            exploration: .badAnswers,
+            found: ends,
+            tag: sensorTag,
+            grace: short,
+            flow: sensor
+        ),
         pages(.completesTwice, .losses, .completesOnce), pages(.noRestartAfterLoss, .slips, .sessionEnds),
         pages(.noRestartAfterSeveral, .secondTags, .sessionEnds), pages(.lengthFirst, .losses, .noMessageLost),
         PlantedBug(

@@ -47,7 +47,8 @@ package enum FolderNames {
             seen += 1
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 let name = unsafe bytes.prefix { $0 != 0 }
-                return unsafe repairsNames ? String(decoding: name, as: UTF8.self) : String(validating: name, as: UTF8.self)
+                return unsafe repairsNames
+                    ? String(decoding: name, as: UTF8.self) : String(validating: name, as: UTF8.self)
             }
             if let name, name != ".", name != "..", isWanted(name) { names.append(name) }
         }
