@@ -52,7 +52,7 @@ ALLOWED_IN_PURE = {"TagLink": {"Glibc", "Synchronization"}}
 OTHERS = {
     "Tools/NFCLint/Sources/NFCLintEngine": {"SwiftOperators", "SwiftParser", "SwiftSyntax", "TextSafety"},
     "Tools/NFCLint/Sources/NFCLintRules": {"NDEF", "NFCLintEngine", "SwiftSyntax", "UniversalLinks"},
-    "Tools/NFCLint/Sources/nfc-lint": {"ArgumentParser", "NFCLintEngine", "NFCLintRules"},
+    "Tools/NFCLint/Sources/nfc-lint": {"ArgumentParser", "LinuxSupport", "NFCLintEngine", "NFCLintRules"},
     "Simulator/Sources/SimulatorModel": {
         "BackgroundTagReading", "Dispatch", "Glibc", "NDEF", "NFCSessions", "TagImages", "TagLink", "TagProtocols", "TagTrace",
         "UniversalLinks", "VirtualTags", "TextSafety",

@@ -569,7 +569,7 @@ class CommandTests(Case):
     def test_it_ends_when_it_is_asked_to(self):
         self.assertEqual(self.simulator.command("quit").returncode, 0)
         self.assertEqual(self.simulator.process.wait(30), 0)
-        self.assertEqual(os.listdir(os.path.dirname(self.simulator.socket)), [])
+        self.assertEqual(os.listdir(os.path.dirname(self.simulator.socket)), ["page.name"])
 
     def test_apps_are_started_and_ended_with_it(self):
         self.simulator.end()

@@ -9,7 +9,7 @@ public struct Checklist: Sendable {
         /// The app does not meet the requirement.
         case notMet = "not met"
         /// The files are not sufficient to decide.
-        case unknown = "could not be determined"
+        case unknown = "not known"
     }
 
     /// A row.
@@ -68,10 +68,11 @@ public struct Checklist: Sendable {
     /// The table as text.
     public var text: String {
         let width = rows.map(\.title.count).max() ?? 0
+        let stateWidth = rows.map(\.state.rawValue.count).max() ?? 0
         var output = "\(target.visible)\n"
         for row in rows {
             let title = row.title + String(repeating: " ", count: width - row.title.count)
-            let state = row.state.rawValue + String(repeating: " ", count: 17 - row.state.rawValue.count)
+            let state = row.state.rawValue + String(repeating: " ", count: stateWidth - row.state.rawValue.count)
             output += "  \(title)  \(state)  \(row.place.visible)".trimmedAtEnd + "\n"
         }
         return output
