@@ -24,12 +24,12 @@ extension BackgroundService {
             let desk = try await Desk()
             try await desk.start()
             for (path, interface, method, arguments, name) in [
-                (Self.path, Self.interface, "Nonsense", [], "UnknownMethod: \(Self.interface) has the methods"),
-                (Self.path, Self.interface, "Open", [], "InvalidArgs: Open accepts only the identifier"),
-                (Self.path, Self.interface, "Open", ["../x"], "InvalidArgs: Open accepts only the identifier"),
-                (Self.path, Self.interface, "Status", ["x"], "InvalidArgs: Status takes no"),
-                (Self.path, "org.example.Other", "Status", [], "UnknownInterface: The object only has"),
-                ("/org/other", Self.interface, "Status", [], "UnknownObject: This object does not exist."),
+                (Self.path, Self.interface, "Nonsense", [], "UnknownMethod: \(Self.interface) "),
+                (Self.path, Self.interface, "Open", [], "InvalidArgs: Open "),
+                (Self.path, Self.interface, "Open", ["../x"], "InvalidArgs: Open "),
+                (Self.path, Self.interface, "Status", ["x"], "InvalidArgs: Status "),
+                (Self.path, "org.example.Other", "Status", [], "UnknownInterface: "),
+                ("/org/other", Self.interface, "Status", [], "UnknownObject: "),
                 ("/org/other", "org.freedesktop.DBus.Introspectable", "Introspect", [], "UnknownObject: "),
             ] {
                 let call: [Any] = [path, interface, method] + arguments

@@ -32,7 +32,7 @@ struct Product: Sendable, CustomTestStringConvertible {
             name: product.name,
             bitRate: "106A",
             type: "Type2Tag",
-            recognized: type2Names[product.name] ?? "no name"
+            recognized: type2Names[product.name] ?? "Type2Tag"
         ) {
             VirtualType2Tag(product, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
         }

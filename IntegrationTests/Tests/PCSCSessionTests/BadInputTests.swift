@@ -45,13 +45,13 @@ struct `Bad readers behind the real pcscd` {
     }
 
     @Test(arguments: ["", "90"])
-    func `An answer without a status word means that the tag is lost`(_ answer: String) async throws {
+    func `An answer without a status word: error 102, as of a card that has left`(_ answer: String) async throws {
         let bytes: [UInt8] = answer.isEmpty ? [] : [0x90]
         let reader = try Self.reader(badAnswer: .bytes(bytes), others: [0x6A, 0x82])
         try await Self.withApp("tag", reader) { app, _ in
             try await app.line(with: "tag iso7816")
             app.say("apdu 80010000")
-            try await app.line(with: "error 100")
+            try await app.line(with: "error 102")
             app.say("invalidate")
             try await app.line(with: "ended 200")
         }

@@ -46,7 +46,7 @@ struct `Sessions behind the real pcscd` {
     }
 
     @Test(arguments: [Sample.type2, .type4])
-    func `pcscd killed and started again: error 100, then the tag is found again`(_ sample: Sample) async throws {
+    func `pcscd killed and started again: a write fails with error 401, then the tag is found again`(_ sample: Sample) async throws {
         let desk = try await Desk(sample)
         let app = try Client.probe("tag", desk.daemon.environment)
         try await app.line(with: "tag ")
@@ -55,7 +55,7 @@ struct `Sessions behind the real pcscd` {
         try await desk.daemon.kill()
         // A different message from the one on the tag.
         app.say("write d101055504612e6465")
-        try await app.line(with: "error 100")
+        try await app.line(with: "error 401")
         app.say("restart")
         try desk.daemon.start()
         try await app.line(with: "tag ")

@@ -55,7 +55,7 @@ waits() {
     exit 1
 }
 waits 'It is installed' cat "$work/tool.log"
-waits 'pcscd has the reader' cat "$work/tool.log"
+waits 'pcscd has opened the reader' cat "$work/tool.log"
 waits 'Yes.*Installed Reader' opensc-tool --list-readers
 opensc-tool --reader 0 --atr
 ls -ld /run/opencorenfc /run/opencorenfc/* /run/opencorenfc/*/reader.sock /usr/lib/pcsc/drivers/serial/*.so \
