@@ -46,7 +46,9 @@ struct `Sessions behind the real pcscd` {
     }
 
     @Test(arguments: [Sample.type2, .type4])
-    func `pcscd killed and started again: a write fails with error 401, then the tag is found again`(_ sample: Sample) async throws {
+    func `pcscd killed and started again: a write fails with error 401, then the tag is found again`(_ sample: Sample)
+        async throws
+    {
         let desk = try await Desk(sample)
         let app = try Client.probe("tag", desk.daemon.environment)
         try await app.line(with: "tag ")
