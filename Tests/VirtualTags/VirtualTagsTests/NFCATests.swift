@@ -126,7 +126,7 @@ struct NFCATests {
     }
 
     @Test func `NFC-A tag without ISO-DEP: its SAK does not promise it, so that readers keep it`() async throws {
-        // A payment card, and a MIFARE Classic on a smart card, as dumps have them (flipperzero-firmware issue 1472).
+        // A payment card, and a MIFARE Classic on a smart card, as dumps have them (flipperzero-firmware #1472).
         for (sak, answered): (UInt8, UInt8) in [(0x20, 0x00), (0x28, 0x08), (0x00, 0x00), (0x60, 0x40)] {
             let script = try Script(NFCATag(NFCAContents(uid: [0x34, 0x19, 0x6D, 0x41], atqa: 0x0004, sak: sak)))
             try await script.activate([0x34, 0x19, 0x6D, 0x41], atqa: 0x0004, sak: answered)

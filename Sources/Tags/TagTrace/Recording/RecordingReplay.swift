@@ -31,9 +31,9 @@ public final class RecordingReplay: Sendable {
     /// Creates a replay at the start of its recording.
     ///
     /// - Parameters:
+    ///   - recording: the recording.
     ///   - onElapsed: called after each call, with the recorded duration of the call. Use it to advance a clock by the
     ///     recorded times. Called on any thread.
-    ///     clock by the recorded times. Called on any thread.
     ///   - onDeparture: called once, when the flow departs from the recording. Called on any thread.
     public init(
         _ recording: Recording,

@@ -35,7 +35,7 @@ public struct DESFireCard: NativeCard {
     var session: (any SecureMessaging)?
     var pending = NativePending.nothing
     /// Whether the card received an ISO/IEC 7816-4 command since its activation. It then refuses native commands that
-    /// are not wrapped in an APDU (Apple forum 758018; flutter_nfc_kit issue 175).
+    /// are not wrapped in an APDU (Apple forum 758018; flutter_nfc_kit #175).
     private var refusesNative = false
     /// Uncommitted changes by file index: new contents, files with a new record, files with cleared records.
     var transaction: [Int: DESFireFile.Kind] = [:]

@@ -49,7 +49,7 @@ public struct VersionCard: Card {
     /// The card's known data.
     public let contents: VersionCardContents
     private var pending: [[UInt8]] = []
-    /// As on a MIFARE DESFire (MIFARE Plus: flutter_nfc_kit issue 216).
+    /// As on a MIFARE DESFire (MIFARE Plus: flutter_nfc_kit #216).
     private var refusesNative = false
 
     /// Creates a card.

@@ -133,7 +133,7 @@ struct NFCAListener: Sendable {
 /// A virtual NFC-A tag that can be activated but answers no commands, such as a tag from a dump without memory.
 ///
 /// It has no ISO-DEP, so it does not send bit 5 of its SAK: readers would lose it at RATS, and never find it
-/// (flipperzero-firmware issue 1472). A payment card of which only UID and SAK are known, for example, is found with
+/// (flipperzero-firmware #1472). A payment card of which only UID and SAK are known, for example, is found with
 /// SAK 00.
 public final class NFCATag: ChipTag {
     /// The data of the tag.
