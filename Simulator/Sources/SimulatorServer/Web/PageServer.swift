@@ -73,7 +73,7 @@ final class PageServer: Sendable {
         let sender = request.headers[HTTPHeader(PageAccess.header)]
         guard isData else {
             var response = page(request, path)
-            // Clear what another program on this port left in the browser. Keep cookies: all ports share them.
+            // Clear what another program on this port left in the browser. Cookies stay, with the person's settings.
             if path == "/", sender == nil { response.headers[HTTPHeader("Clear-Site-Data")] = #""cache", "storage""# }
             return response
         }
