@@ -121,17 +121,17 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     // MARK: The loop
 
     /// How many rounds of new work to run before checking sockets.
-    private static let mostRounds = 16
-    private static let mostEvents = 256
+    private static let maximumRounds = 16
+    private static let maximumEvents = 256
 
     private func run() {
-        var events = unsafe [epoll_event](repeating: epoll_event(), count: Self.mostEvents)
+        var events = unsafe [epoll_event](repeating: epoll_event(), count: Self.maximumEvents)
         while !isClosed {
             var isIdle = false
-            for _ in 0..<Self.mostRounds where !isIdle { isIdle = !work() }
+            for _ in 0..<Self.maximumRounds where !isIdle { isIdle = !work() }
             let now = SystemTime.now
             while let body = timers.take(now: now) { body() }
-            let count = unsafe epoll_wait(poll, &events, Int32(Self.mostEvents), timeout())
+            let count = unsafe epoll_wait(poll, &events, Int32(Self.maximumEvents), timeout())
             inbox.wakeUp()
             for index in 0..<max(Int(count), 0) { unsafe handle(events[index].data.u64, events[index].events) }
         }

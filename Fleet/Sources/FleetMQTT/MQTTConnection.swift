@@ -34,7 +34,7 @@ package final class MQTTConnection: @unchecked Sendable {
     /// How many connections in a row ended soon after they were made.
     private var endings = 0
     /// After this many, the name may be taken by another client.
-    private static let mostEndings = 3
+    private static let maximumEndings = 3
     private var isStopped = true
     private var isConnected = false
     /// Whether to wait for the socket to become writable. Until the broker accepts the connection, each received packet
@@ -242,7 +242,7 @@ package final class MQTTConnection: @unchecked Sendable {
     /// Not every broker reports this. Some just end each connection soon after it was made.
     private func judge(_ reason: MQTTFailure) -> (reason: MQTTFailure, wait: Duration) {
         // The other client waits as long as this one, so only a longer connection shows that it has given up.
-        let limit = endings < Self.mostEndings ? .seconds(10) : Backoff.longestOfTaken * 2
+        let limit = endings < Self.maximumEndings ? .seconds(10) : Backoff.longestOfTaken * 2
         let isSoon = isConnected && SystemTime.now - accepted < limit
         if !isSoon || reason.code != .taken && reason.code != .lost {
             endings = 0
@@ -251,7 +251,7 @@ package final class MQTTConnection: @unchecked Sendable {
         guard reason.code == .taken || reason.code == .lost && isSoon else { return (reason, backoff.next()) }
         endings += 1
         if reason.code == .taken { return (reason, backoffOfTaken.next()) }
-        guard endings >= Self.mostEndings else { return (reason, backoff.next()) }
+        guard endings >= Self.maximumEndings else { return (reason, backoff.next()) }
         if reason.isExplained { return (reason, backoffOfTaken.next()) }
         let text = """
             The broker closes each connection soon after it opens. Perhaps another client uses the name \

@@ -109,7 +109,7 @@ final class MosquittoHandle {
     func read() -> MQTTFailure? {
         // Until the broker accepts the connection, the library mistakes a failed socket for one that is not ready.
         if !isAccepted, let loss { return loss }
-        for _ in 0..<Self.mostReads {
+        for _ in 0..<Self.maximumReads {
             (hasReported, errno) = (false, 0)
             let result = unsafe mosquitto_loop_read(mosquitto, 1)
             let isEmpty = errno == EAGAIN || errno == EWOULDBLOCK
@@ -126,7 +126,7 @@ final class MosquittoHandle {
     }
 
     /// The maximum number of packets to read before other sockets get a turn.
-    private static let mostReads = 10_000
+    private static let maximumReads = 10_000
 
     func write() -> MQTTFailure? {
         if !isAccepted {

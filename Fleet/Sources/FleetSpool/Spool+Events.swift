@@ -138,8 +138,8 @@ extension SpoolCore {
     private var isFull: Bool { ledger.totals.size > limit || isDiskFull }
 
     /// Whether the disk is so full that removing events would not free enough space.
-    private var isDiskFull: Bool { limit < min(settings.limit, Self.leastLimit) }
-    private static let leastLimit = 64 << 10
+    private var isDiskFull: Bool { limit < min(settings.limit, Self.minimumLimit) }
+    private static let minimumLimit = 64 << 10
 
     private var shortage: SpoolShortage { limit < settings.limit ? .disk : .limit }
 

@@ -18,8 +18,8 @@ final class SpoolCore {
     private var logged = 0
 
     /// The log is checkpointed after this many transactions, or bytes of events.
-    private static let mostTransactions = 64
-    private static let mostLogged = 4 << 20
+    private static let maximumTransactions = 64
+    private static let maximumLogged = 4 << 20
 
     init(folder: String, settings: SpoolSettings) throws(SpoolError) {
         self.settings = settings
@@ -87,7 +87,7 @@ final class SpoolCore {
         transactions += 1
         logged += max(ledger.totals.size - size, 0)
         if !reserve.exists, transactions % 16 == 0, reserve.freeSpace > 2 * Self.logRoom { reserve.make() }
-        if transactions >= Self.mostTransactions || logged >= Self.mostLogged { shortenLog() }
+        if transactions >= Self.maximumTransactions || logged >= Self.maximumLogged { shortenLog() }
         return value
     }
 

@@ -20,7 +20,7 @@ package final class SpoolFile: @unchecked Sendable {
     }
 
     /// The maximum number of operations per transaction, so that none waits for long.
-    private static let mostOperations = 1000
+    private static let maximumOperations = 1000
 
     private let queue = DispatchQueue(label: "org.opencorenfc.spool")
     private let lock = NSLock()
@@ -89,7 +89,7 @@ package final class SpoolFile: @unchecked Sendable {
     /// Performs pending operations. Returns the functions to call after the commit.
     private func work() -> [() -> Void] {
         let operations = lock.withLock {
-            let operations = Array(waiting.prefix(Self.mostOperations))
+            let operations = Array(waiting.prefix(Self.maximumOperations))
             waiting.removeFirst(operations.count)
             return operations
         }

@@ -13,7 +13,7 @@ import Glibc
     private var ledger = ReplyLedger()
     /// Messages that arrived during the wait for an answer. Messages beyond the maximum are dropped.
     private var waitingMessages: [ReceivedMessage] = []
-    private static let maximumWaiting = 4096
+    private static let maximumWaitingMessages = 4096
     /// How long the bus itself may take to accept this program, and to answer.
     var patience: Duration
     private static let start = "StartServiceByName"
@@ -101,7 +101,7 @@ import Glibc
     }
 
     private func keep(_ message: ReceivedMessage) {
-        if counts(message), waitingMessages.count < Self.maximumWaiting { waitingMessages.append(message) }
+        if counts(message), waitingMessages.count < Self.maximumWaitingMessages { waitingMessages.append(message) }
     }
 
     private func silence() -> BusError {
@@ -213,9 +213,9 @@ import Glibc
             owner = try self.owner(of: name)
         }
         let cookie = try send(call, to: owner)
-        let isOfBus = name == ReplyLedger.daemon && call.method != Self.start
-        guard let answer = try answers(to: [cookie], within: isOfBus ? patience : limit)[cookie] else {
-            guard isOfBus else { throw BusError(.noAnswer, "\(call.object.program) does not answer in time.") }
+        let isDaemonCall = name == ReplyLedger.daemon && call.method != Self.start
+        guard let answer = try answers(to: [cookie], within: isDaemonCall ? patience : limit)[cookie] else {
+            guard isDaemonCall else { throw BusError(.noAnswer, "\(call.object.program) does not answer in time.") }
             throw silence()
         }
         if answer.isError { throw answer.error(of: call.object.program) }

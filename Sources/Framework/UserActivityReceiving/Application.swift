@@ -16,7 +16,7 @@ public final class Application {
     public static let shared = Application()
 
     /// The maximum number of queued links. When more links arrive, the oldest is dropped.
-    static let maximumWaiting = 16
+    static let maximumQueuedLinks = 16
 
     /// The receiver of the links. Setting the delegate delivers the queued links.
     public weak var delegate: (any ApplicationDelegate)? {
@@ -41,7 +41,7 @@ public final class Application {
     public func receive(_ payload: UserActivityPayload) -> Bool {
         guard let delegate else {
             waiting.append(payload)
-            if waiting.count > Self.maximumWaiting { waiting.removeFirst() }
+            if waiting.count > Self.maximumQueuedLinks { waiting.removeFirst() }
             return true
         }
         return hand(NSUserActivity(payload), ofType: payload.activityType, to: delegate)

@@ -8,8 +8,8 @@ import Foundation
 final class RequestQueue: @unchecked Sendable {
     // Sendable because the mutable state is protected by a lock.
 
-    private static let mostMessages = 500
-    private static let mostBytes = 4 << 20
+    private static let maximumMessages = 500
+    private static let maximumBytes = 4 << 20
     /// The burst limit, and the sustained rate in requests per second.
     private static let burst = 500.0
     private static let rate = 10.0
@@ -25,7 +25,7 @@ final class RequestQueue: @unchecked Sendable {
     /// Adds a message, unless the queue is full.
     func offer(_ message: MQTTMessage) {
         let isTaken = lock.withLock {
-            guard count < Self.mostMessages, count == 0 || bytes + message.payload.count <= Self.mostBytes else {
+            guard count < Self.maximumMessages, count == 0 || bytes + message.payload.count <= Self.maximumBytes else {
                 dropped += 1
                 return false
             }

@@ -58,11 +58,11 @@ extension Agent {
     }
 
     private func noteOversized(_ number: Int64) {
-        if oversizedEvents.count >= Self.mostOversized { oversizedEvents = [] }
+        if oversizedEvents.count >= Self.maximumOversized { oversizedEvents = [] }
         oversizedEvents.insert(number)
     }
 
     /// A bit added to the number of a resent event.
     private static let replayMark: Int64 = 1 << 62
-    private static let mostOversized = 10_000
+    private static let maximumOversized = 10_000
 }

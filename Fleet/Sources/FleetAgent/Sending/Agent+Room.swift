@@ -23,12 +23,12 @@ extension Agent {
     }
 
     /// The maximum number of events kept in memory because the disk is full.
-    private static let mostUnstored = 100
+    private static let maximumUnstored = 100
 
     /// Keeps events that did not fit on the disk until they are acknowledged.
     func keepUnstored(_ events: some Sequence<StoredEvent>) async {
         unstoredEvents += events.filter { !$0.isStored }
-        let excess = unstoredEvents.count - Self.mostUnstored
+        let excess = unstoredEvents.count - Self.maximumUnstored
         guard excess > 0 else { return }
         let lost = unstoredEvents.prefix(excess).map(\.place)
         unstoredEvents.removeFirst(excess)

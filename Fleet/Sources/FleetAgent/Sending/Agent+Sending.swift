@@ -188,7 +188,7 @@ extension Agent {
     }
 
     /// The maximum number of events resent for one request. Other requests are refused meanwhile.
-    private static let mostReplayed = 10_000
+    private static let maximumReplayed = 10_000
 
     /// Resends events on request.
     func replay(_ payload: [UInt8]) async {
@@ -199,17 +199,16 @@ extension Agent {
         else {
             return requestLog("replay-refused", "A request for events is not valid.")
         }
-        guard replayedEvents.count < Self.mostReplayed else {
+        guard replayedEvents.count < Self.maximumReplayed else {
             return requestLog(
                 "replay-refused",
                 "A request for events was refused, because the events of an earlier one are still being sent."
             )
         }
         let range = Int64(from)...Int64(to)
-        guard let events = try? await spool.events(of: reader, in: range, limit: Self.mostReplayed), outbox.isConnected
-        else {
-            return
-        }
+        guard let events = try? await spool.events(of: reader, in: range, limit: Self.maximumReplayed),
+            outbox.isConnected
+        else { return }
         requestLog("replay", "\(events.count) events of \(reader) are sent again.")
         for event in events { publishAgain(event) }
     }

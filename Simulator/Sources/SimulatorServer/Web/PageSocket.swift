@@ -5,7 +5,7 @@ import SimulatorModel
 /// A window's WebSocket. Each message in either direction is one JSON object.
 struct PageSocket: WSMessageHandler {
     /// The maximum number of unsent messages. A window that falls behind further is disconnected, and reconnects.
-    private static let maximumWaiting = 1024
+    private static let maximumUnsentMessages = 1024
 
     private let simulator: Simulator
     private let windows: Windows
@@ -17,7 +17,7 @@ struct PageSocket: WSMessageHandler {
 
     func makeMessages(for client: AsyncStream<WSMessage>) async throws -> AsyncStream<WSMessage> {
         let (messages, output) = AsyncStream<WSMessage>.makeStream(
-            bufferingPolicy: .bufferingOldest(Self.maximumWaiting)
+            bufferingPolicy: .bufferingOldest(Self.maximumUnsentMessages)
         )
         let send: Windows.Send = { text in
             if case .enqueued = output.yield(.text(text)) { return true }

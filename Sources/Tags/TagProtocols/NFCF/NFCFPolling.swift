@@ -61,14 +61,14 @@ public struct NFCFPolling: Sendable {
     }
 
     /// The number of polls while no answer can be read.
-    private static let mostAttempts = 3
+    private static let maximumAttempts = 3
     /// TSN for the most time slots.
-    private static let mostTimeSlots: UInt8 = 15
+    private static let maximumTimeSlots: UInt8 = 15
 
     /// Returns the answers; nil when none can be read.
     private func exchange(_ command: [UInt8], timeSlots: UInt8) async throws(TagError) -> [UInt8]? {
         var timeSlots = timeSlots
-        for _ in 0..<Self.mostAttempts {
+        for _ in 0..<Self.maximumAttempts {
             do throws(LinkError) {
                 let timeout = Self.timeout(timeSlots: timeSlots)
                 return try await link.transceive(Frame(command + [timeSlots]), timeout: timeout).bytes
@@ -80,7 +80,7 @@ public struct NFCFPolling: Sendable {
                 case .collision where timeSlots > 0: break
                 default: return nil
                 }
-                if timeSlots > 0 { timeSlots = Self.mostTimeSlots }
+                if timeSlots > 0 { timeSlots = Self.maximumTimeSlots }
             }
         }
         return nil

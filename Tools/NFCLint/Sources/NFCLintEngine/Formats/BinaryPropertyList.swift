@@ -6,9 +6,9 @@
 /// and of text bytes are limited.
 struct BinaryPropertyList {
     /// The maximum number of values. Property lists of apps have far fewer.
-    static let mostValues = 100_000
+    static let maximumValues = 100_000
     /// The maximum size of all texts together, in bytes.
-    static let mostTextBytes = 64 << 20
+    static let maximumTextBytes = 64 << 20
 
     private let bytes: [UInt8]
     private let offsets: [Int]
@@ -54,8 +54,8 @@ struct BinaryPropertyList {
 
     private mutating func value(_ number: Int, depth: Int) throws(FormatError) -> ConfigValue {
         visited += 1
-        guard visited <= Self.mostValues else {
-            throw FormatError("The file expands to more than \(Self.mostValues) values.", Position())
+        guard visited <= Self.maximumValues else {
+            throw FormatError("The file expands to more than \(Self.maximumValues) values.", Position())
         }
         guard depth < ByteCursor.deepest else { throw FormatError("Values are nested too deep.", Position()) }
         guard number < offsets.count, offsets[number] < bytes.count - 32 else { throw Self.broken }
@@ -103,8 +103,11 @@ struct BinaryPropertyList {
 
     private mutating func countText(_ count: Int) throws(FormatError) {
         textBytes += count
-        guard textBytes <= Self.mostTextBytes else {
-            throw FormatError("The file expands to strings of more than \(Self.mostTextBytes >> 20) MiB.", Position())
+        guard textBytes <= Self.maximumTextBytes else {
+            throw FormatError(
+                "The file expands to strings of more than \(Self.maximumTextBytes >> 20) MiB.",
+                Position()
+            )
         }
     }
 

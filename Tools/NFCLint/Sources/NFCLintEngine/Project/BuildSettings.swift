@@ -78,11 +78,11 @@ struct ConfigurationFile {
 
     /// The maximum size of a file and its includes, and the minimum size that each file counts for. Limits files that
     /// include each other many times.
-    private static let (mostBytes, leastBytes) = (32 << 20, 32 << 10)
+    private static let (maximumBytes, minimumBytes) = (32 << 20, 32 << 10)
 
     /// The settings of a file, after those of the files that it includes.
     func settings(_ path: String) -> [(key: String, value: String, place: Place)] {
-        var left = Self.mostBytes
+        var left = Self.maximumBytes
         return settings(path, depth: 0, &left)
     }
 
@@ -92,7 +92,7 @@ struct ConfigurationFile {
         _ left: inout Int
     ) -> [(key: String, value: String, place: Place)] {
         guard depth < 8, left > 0, let path = lookup.find(path), let bytes = reader.bytes(path) else { return [] }
-        left -= max(bytes.count, Self.leastBytes)
+        left -= max(bytes.count, Self.minimumBytes)
         var result: [(key: String, value: String, place: Place)] = []
         for (number, raw) in TextLines.read(bytes).enumerated() {
             let line = Self.withoutComment(raw)
