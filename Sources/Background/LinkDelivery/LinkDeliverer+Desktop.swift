@@ -104,10 +104,10 @@ extension LinkDeliverer {
         let web = ["http", "https"]
         let openers = openers(of: LinkScheme.allCases.map(\.rawValue) + web)
         let names = openers.filter { web.contains($0.key) }.mapValues(\.entry.name)
-        let isWithoutTool = names.count < web.count && browserTool == nil
+        let lacksBrowser = names.count < web.count && browserTool == nil
         return Openers(
             unopenedSchemes: Set(LinkScheme.allCases.filter { openers[$0.rawValue] == nil }),
-            schemesWithoutBrowser: isWithoutTool ? Set(web.filter { names[$0] == nil }) : [],
+            schemesWithoutBrowser: lacksBrowser ? Set(web.filter { names[$0] == nil }) : [],
             browserNames: names
         )
     }

@@ -67,7 +67,7 @@ struct RouteFinder {
         if let chip = findings.chip { return chip != nil }
         let chip = PN53xRoute.firmware(connection)
         findings.chip = .some(chip)
-        try makeSure()
+        try checkTagIsPresent()
         return chip != nil
     }
 
@@ -110,7 +110,7 @@ struct RouteFinder {
     }
 
     /// Checks that the tag is still present, if the reader did not report a chip.
-    private func makeSure() throws(LinkError) {
+    private func checkTagIsPresent() throws(LinkError) {
         guard findings.chip == .some(nil) else { return }
         _ = try TagIdentification.identifier(connection)
     }

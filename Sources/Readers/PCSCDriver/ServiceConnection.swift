@@ -202,7 +202,7 @@ final class CallLimit: Sendable {
         var deadline: ContinuousClock.Instant?
         /// The time of the next check; nil when no check is planned.
         var nextCheck: ContinuousClock.Instant?
-        var wasCut = false
+        var wasCutOff = false
         var isInterrupted = false
     }
 
@@ -224,7 +224,7 @@ final class CallLimit: Sendable {
             guard !state.isInterrupted else { return false }
             let deadline = ContinuousClock.now + .milliseconds(min(limit ?? milliseconds, milliseconds))
             state.deadline = deadline
-            state.wasCut = false
+            state.wasCutOff = false
             planCheck(at: deadline, &state)
             return true
         }
@@ -235,7 +235,7 @@ final class CallLimit: Sendable {
     func end() -> SmartCardError.Code? {
         state.withLock { state in
             state.deadline = nil
-            guard state.wasCut else { return nil }
+            guard state.wasCutOff else { return nil }
             return state.isInterrupted ? .cancelled : .timeout
         }
     }
@@ -255,8 +255,8 @@ final class CallLimit: Sendable {
 
     /// Call this under the lock. Otherwise the call could return meanwhile, and the next call would be cut off instead.
     private func cutCall(_ state: inout State) {
-        guard state.deadline != nil, !state.wasCut else { return }
-        state.wasCut = true
+        guard state.deadline != nil, !state.wasCutOff else { return }
+        state.wasCutOff = true
         cut()
     }
 

@@ -176,7 +176,7 @@ extension PN532Chip {
             do throws(LinkError) {
                 return try exchangeData(bytes, timeout: timeout)
             } catch {
-                guard error.isOfExchange || error.code == .unsupported else { throw error }
+                guard error.concernsTag || error.code == .unsupported else { throw error }
             }
         }
         let answer =

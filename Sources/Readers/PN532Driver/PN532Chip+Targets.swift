@@ -176,7 +176,7 @@ extension PN532Chip {
         do throws(LinkError) {
             return try exchanges()
         } catch {
-            guard error.isOfExchange else { throw error }
+            guard error.concernsTag else { throw error }
             return nil
         }
     }
@@ -201,7 +201,7 @@ extension DiscoveredTag.Identity {
 
 extension LinkError {
     /// Whether the error concerns a tag or one exchange, and not the reader or the caller.
-    var isOfExchange: Bool { ![.readerUnavailable, .cancelled, .unsupported].contains(code) }
+    var concernsTag: Bool { ![.readerUnavailable, .cancelled, .unsupported].contains(code) }
 }
 
 /// A tag that was found by the chip.

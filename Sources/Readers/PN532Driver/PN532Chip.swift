@@ -75,7 +75,7 @@ final class PN532Chip {
                 _ = try host.exchange(command, [0x01, 0x14, 0x00], wakes: true, limit: limits.own)
                 return true
             } catch {
-                guard error.isOfExchange || error.code == .unsupported else { throw error }
+                guard error.concernsTag || error.code == .unsupported else { throw error }
             }
         }
         return false
@@ -128,7 +128,7 @@ final class PN532Chip {
             do throws(LinkError) {
                 return try host.exchange(command.rawValue, data, limit: limit ?? limits.own)
             } catch {
-                guard error.isOfExchange else { throw error }
+                guard error.concernsTag else { throw error }
             }
         }
         throw noAnswer
@@ -147,7 +147,7 @@ final class PN532Chip {
         do throws(LinkError) {
             return try host.exchange(command.rawValue, data, limit: limit)
         } catch {
-            guard error.isOfExchange else { throw error }
+            guard error.concernsTag else { throw error }
             // Checks whether only this exchange failed, or the whole chip.
             _ = try ask(.getFirmwareVersion, [])
             throw error

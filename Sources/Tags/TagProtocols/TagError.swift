@@ -153,7 +153,7 @@ extension TagError {
     /// Whether the tag refused to let part of its memory be read.
     var isRefusedRead: Bool { code == .refused || code == .lengthOverrun || code == .readProtected }
 
-    static let readOnlyAlready = TagError(.readOnly, "The tag is already read-only.")
+    static let alreadyReadOnly = TagError(.readOnly, "The tag is already read-only.")
 }
 
 extension FrameLink {

@@ -154,7 +154,7 @@ import VirtualTags
         _ body: () async throws -> Void
     ) async rethrows -> [String] {
         let said = Locked<[String]>([])
-        let environment = NFCEnvironment(reader: reader, clock: clock, isOfTest: true) { text in
+        let environment = NFCEnvironment(reader: reader, clock: clock, belongsToTest: true) { text in
             said.withLock { $0.append(text) }
         }
         try await NFCEnvironment.$scoped.withValue(environment) { try await body() }

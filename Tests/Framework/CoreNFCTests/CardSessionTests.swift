@@ -243,7 +243,7 @@ import Testing
                 (taken, app, .accessNotAccepted, .systemEligibilityFailed),
             ]
         for (port, app, error, intentError) in rows {
-            let environment = NFCEnvironment(reader: .none(reason: "None."), cardPort: port, isOfTest: true)
+            let environment = NFCEnvironment(reader: .none(reason: "None."), cardPort: port, belongsToTest: true)
             await NFCEnvironment.$scoped.withValue(environment) {
                 await AppConfiguration.$scoped.withValue(app) {
                     #expect(CardSession.isSupported == (port != nil))
@@ -337,7 +337,7 @@ import Testing
             reader: .none(reason: "None."),
             clock: clock,
             cardPort: port,
-            isOfTest: true,
+            belongsToTest: true,
             gate: port
         )
         try await NFCEnvironment.$scoped.withValue(environment) {

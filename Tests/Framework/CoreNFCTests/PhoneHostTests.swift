@@ -52,7 +52,7 @@ import VirtualTags
             reader: .field(field),
             clock: ManualClock(),
             sheet: sheet,
-            isOfTest: true,
+            belongsToTest: true,
             host: phone
         )
         try await NFCEnvironment.$scoped.withValue(environment) { try await body(phone, sheet) }

@@ -105,7 +105,7 @@ struct ScriptedTag {
             reader: .discovering(channel),
             clock: channel.manualClock,
             limits: SessionLimits(lasting: .seconds(86_400)),
-            isOfTest: false
+            belongsToTest: false
         )
         guard let session = ReaderSession(environment: environment) else {
             preconditionFailure("an environment with a reader has sessions")

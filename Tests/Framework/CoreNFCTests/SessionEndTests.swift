@@ -55,7 +55,7 @@ import VirtualTags
             let (field, sheet) = (VirtualField(), RecordingSheet())
             let reader: NFCEnvironment.Reader =
                 refusal.name.hasSuffix("no reader") ? .none(reason: "There is none.") : .field(field)
-            let environment = NFCEnvironment(reader: reader, clock: ManualClock(), sheet: sheet, isOfTest: true)
+            let environment = NFCEnvironment(reader: reader, clock: ManualClock(), sheet: sheet, belongsToTest: true)
             NFCEnvironment.$scoped.withValue(environment) {
                 AppConfiguration.$scoped.withValue(refusal.app) {
                     let (other, queue) = (TagDelegate(), DispatchQueue(label: "given"))

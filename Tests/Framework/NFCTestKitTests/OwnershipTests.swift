@@ -205,25 +205,25 @@ import Testing
     // MARK: The code behind a field
 
     /// Whether the caller and its tasks belong to no test.
-    @Sendable private static func isOfNoTest() async -> Bool {
-        let isOfProcess: @Sendable () -> Bool = { NFCEnvironment.current === NFCEnvironment.process }
-        guard isOfProcess() else { return false }
-        let inTask = await Task.detached { isOfProcess() }.value
+    @Sendable private static func belongsToNoTest() async -> Bool {
+        let usesProcessEnvironment: @Sendable () -> Bool = { NFCEnvironment.current === NFCEnvironment.process }
+        guard usesProcessEnvironment() else { return false }
+        let inTask = await Task.detached { usesProcessEnvironment() }.value
         let onQueue = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: isOfProcess()) }
+            DispatchQueue.global().async { continuation.resume(returning: usesProcessEnvironment()) }
         }
         try? await Task.sleep(for: .milliseconds(2))
-        return inTask && onQueue && isOfProcess()
+        return inTask && onQueue && usesProcessEnvironment()
     }
 
     @Test(.ownThreads) func `code after a field or an exploration: belongs to no test`() async {
         await #expect(processExitsWith: .success) {
             for _ in 0..<20 {
                 try await withField(linkTag) { field in _ = try await LinkReader.run(field) }
-                guard await Self.isOfNoTest() else { fatalError("It belongs to the field that has ended.") }
+                guard await Self.belongsToNoTest() else { fatalError("It belongs to the field that has ended.") }
             }
             try await explore(.losses, near: linkTag) { _ = try await LinkReader.run($0) }
-            guard await Self.isOfNoTest() else { fatalError("It belongs to a field of the exploration.") }
+            guard await Self.belongsToNoTest() else { fatalError("It belongs to a field of the exploration.") }
         }
     }
 }

@@ -57,7 +57,7 @@ import VirtualTags
             clock: SystemClock.shared,
             sheet: try #require(made.sheet),
             limits: limits,
-            isOfTest: true,
+            belongsToTest: true,
             gate: made.gate,
             host: made.host
         )

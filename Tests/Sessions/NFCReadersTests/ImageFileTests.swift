@@ -19,7 +19,7 @@ import VirtualTags
         return NFCEnvironment(
             reader: made.reader,
             clock: made.clock,
-            isOfTest: false,
+            belongsToTest: false,
             sessionEndObserver: made.sessionEndObserver
         )
     }

@@ -29,8 +29,8 @@ import VirtualTags
             card = RecordingCard(answersAtOnce: true)
             let fields = (VirtualField(), VirtualField())
             servers = [
-                try PN532Server(path: folder.path + "/card", field: fields.0, place: FacingCardSlot(fields.1)),
-                try PN532Server(path: folder.path + "/reader", field: fields.1, place: FacingCardSlot(fields.0)),
+                try PN532Server(path: folder.path + "/card", field: fields.0, place: VirtualFieldCardSlot(fields.1)),
+                try PN532Server(path: folder.path + "/reader", field: fields.1, place: VirtualFieldCardSlot(fields.0)),
             ]
             work = servers.map { $0.start() }
             port = PN532CardPort(

@@ -133,7 +133,7 @@ import VirtualTags
             reader: made.reader,
             clock: ManualClock(),
             sheet: try #require(made.sheet),
-            isOfTest: true,
+            belongsToTest: true,
             gate: made.gate,
             host: made.host
         )

@@ -147,8 +147,8 @@ extension SimulatorState {
     mutating func set(_ new: Switches, changed name: String?) {
         let before = switches.forApps
         switches = new
-        if name == "leave_after" { field.faults.restartExchanges() }
-        if name == "tear_write" { field.faults.restartWrites() }
+        if name == "leave_after" { field.faults.resetExchangeCount() }
+        if name == "tear_write" { field.faults.resetWriteCount() }
         touch(.switches)
         conditionsChanged()
         guard switches.forApps != before else { return }

@@ -47,7 +47,7 @@ struct Field: Sendable {
         }
         near.append((id, tag))
         virtual.bring(tag)
-        faults.restartExchanges()
+        faults.resetExchangeCount()
         return true
     }
 

@@ -30,10 +30,10 @@ struct FieldFaults: Sendable {
     }
 
     /// Restarts the count after a tag has arrived, or `leave_after` was set.
-    mutating func restartExchanges() { exchanges = 0 }
+    mutating func resetExchangeCount() { exchanges = 0 }
 
     /// Restarts the count after `tear_write` was set.
-    mutating func restartWrites() { writes = 0 }
+    mutating func resetWriteCount() { writes = 0 }
 
     /// Decides the faults of the next exchange.
     mutating func next(_ switches: Switches) -> Plan {

@@ -11,7 +11,7 @@ extension BackgroundReader {
         let choice = content.map(LinkChoice.init)
         var stem = ""
         if case .uri(let uri) = choice { stem = uri.stem }
-        guard presence.read(reading, stem: stem, now: now), !isOfPreviousRun(reading, now) else { return [] }
+        guard presence.read(reading, stem: stem, now: now), !belongsToPreviousRun(reading, now) else { return [] }
         switch choice {
         case nil: return [.note(reading.message == nil ? .noMessage : .badMessage)]
         case .some(.none): return [.note(.noLink)]
@@ -30,7 +30,7 @@ extension BackgroundReader {
     }
 
     /// Returns whether a tag was already near before the service restarted, and its entry still exists.
-    private mutating func isOfPreviousRun(_ reading: TagReading, _ now: Duration) -> Bool {
+    private mutating func belongsToPreviousRun(_ reading: TagReading, _ now: Duration) -> Bool {
         guard let readingStart, now - readingStart <= Self.restartTime, let message = reading.message else {
             return false
         }

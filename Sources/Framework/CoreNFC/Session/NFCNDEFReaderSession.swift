@@ -106,7 +106,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
             let count = messages.count == 1 ? "1 message" : "\(messages.count) messages"
             noteCallback("readerSession(_:didDetectNDEFs:)", count)
             ndefDelegate?.readerSession(self, didDetectNDEFs: messages)
-            if invalidatesAfterFirstRead { return afterWorkOfCallback { runtime.endAfterFirstMessage() } }
+            if invalidatesAfterFirstRead { return runAfterCallbackWork { runtime.endAfterFirstMessage() } }
         }
         runtime.restartPolling(skippingReported: true)
     }

@@ -255,9 +255,9 @@ extension NFCReaderSession {
     /// queue. This gives the app time to set the sheet's text.
     ///
     /// - Parameter work: called on any thread, perhaps twice.
-    func afterWorkOfCallback(_ work: @escaping @Sendable () -> Void) {
+    func runAfterCallbackWork(_ work: @escaping @Sendable () -> Void) {
         environment.call(on: sessionQueue) { [environment] in
-            MainQueue.afterPresentWork(clock: environment.clock, work)
+            MainQueue.runAfterCurrentWork(clock: environment.clock, work)
         }
     }
 }
@@ -346,7 +346,7 @@ enum MainQueue {
     /// - Parameters:
     ///   - clock: the clock for the time limit, after which `work` is called in any case.
     ///   - work: called on any thread, perhaps twice.
-    static func afterPresentWork(clock: any RuntimeClock, _ work: @escaping @Sendable () -> Void) {
+    static func runAfterCurrentWork(clock: any RuntimeClock, _ work: @escaping @Sendable () -> Void) {
         guard service.withLock({ $0 != .unserved }) else { return work() }
         let timer = clock.schedule(after: limit) {
             service.withLock { if $0 != .served { $0 = .unserved } }

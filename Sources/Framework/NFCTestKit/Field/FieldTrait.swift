@@ -106,7 +106,7 @@ public func withVirtualField<Value>(
         arbiter: SessionArbiter(policy: busyPolicy),
         limits: limits,
         cardPort: cardReader,
-        isOfTest: true,
+        belongsToTest: true,
         testContext: TestTracker(isDriven: false)
     )
     OpenFields.add(environment)

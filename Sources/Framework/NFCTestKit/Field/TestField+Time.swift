@@ -17,10 +17,10 @@ extension TestField {
     /// - Returns: whether a call was resumed or time has advanced.
     func advance(after work: TestTracker.Work, _ idle: IdleState) -> Bool {
         guard let clock = drivenClock else { return false }
-        guard idle.isOfAll || isNextDelayOver(idle) else { return false }
+        guard idle.includesUntrackedWork || isNextDelayOver(idle) else { return false }
         let event = clock.nextEvent
         let (next, target) = state.withLock { state -> (SettleCall?, Duration) in
-            guard idle.isOfAll, let first = state.waiting.first else { return (nil, state.target) }
+            guard idle.includesUntrackedWork, let first = state.waiting.first else { return (nil, state.target) }
             if let event, event.kind == .pause, event.deadline <= first.end { return (nil, state.target) }
             return (state.waiting.removeFirst(), state.target)
         }

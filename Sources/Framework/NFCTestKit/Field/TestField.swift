@@ -134,7 +134,7 @@ public final class TestField: Sendable {
             limits: .phone,
             cardPort: virtual == nil ? nil : cardReader,
             app: settings.app,
-            isOfTest: true,
+            belongsToTest: true,
             onNotice: { owner.field?.note($0) },
             testContext: owner
         )

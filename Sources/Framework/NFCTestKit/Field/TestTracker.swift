@@ -278,5 +278,5 @@ struct IdleState: Sendable {
     var standing = Duration.zero
     /// Whether the untracked work is idle too. If not, time advances only to the end of a delay that is over in real
     /// time.
-    var isOfAll = true
+    var includesUntrackedWork = true
 }

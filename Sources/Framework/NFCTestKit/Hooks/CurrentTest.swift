@@ -89,7 +89,7 @@ class TestScope {
     final var isLasting: Bool { lasts || outer?.isLasting == true }
 
     /// Whether the code runs on a thread of the app, whose work is not tracked.
-    var isOfThread: Bool { outer?.isOfThread ?? false }
+    var isOnAppThread: Bool { outer?.isOnAppThread ?? false }
 
     /// The queued work that the thread runs; nil for a thread without a queue.
     var work: TestWork? { outer?.work }
@@ -140,14 +140,14 @@ enum OpenFields {
     private static func unknown(among open: [NFCEnvironment]) -> NFCEnvironment {
         let queue = DispatchLibrary.currentLabel
         // Threads without a queue have this label.
-        let isOfThread = queue.isEmpty || queue == "com.apple.root.default-qos.overcommit"
+        let hasNoQueue = queue.isEmpty || queue == "com.apple.root.default-qos.overcommit"
         let reason = """
-            The test of this session is unknown: the session was created on \(isOfThread ? "a thread of its own" : "the queue \"\(queue)\""), \
+            The test of this session is unknown: the session was created on \(hasNoQueue ? "a thread of its own" : "the queue \"\(queue)\""), \
             by work that did not start in a test, while \(open.count) fields are open. Create it in the test's task, or in work \
             that it starts; or run tests with fields one after the other: write .serialized at the suite that has .field or \
             withField, or use swift test --no-parallel.
             """
-        return NFCEnvironment(reader: .none(reason: reason), isOfTest: true) { _ in
+        return NFCEnvironment(reader: .none(reason: reason), belongsToTest: true) { _ in
             for environment in open {
                 (environment.testContext as? TestTracker)?.field?.fail(
                     FieldError(.unknownField, reason),

@@ -177,7 +177,7 @@ import LinuxSupport
     /// `Process` has one thread for all child processes, and `URLSession` has one queue for all requests.
     ///
     /// - Parameter function: the test kit's function that was called.
-    static func areOfLibrary(calling function: String) -> Bool {
+    static func belongToLibrary(calling function: String) -> Bool {
         let addresses = unsafe [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
             if let start = buffer.baseAddress { count = unsafe Int(walk(start, Int32(depth))) }
         }

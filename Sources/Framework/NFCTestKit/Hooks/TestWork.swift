@@ -14,7 +14,7 @@ import TagLink
     private(set) var jobQueue: UInt?
 
     override var work: TestWork? { self }
-    override var isOfThread: Bool { false }
+    override var isOnAppThread: Bool { false }
     /// The group that the work has entered until it returns. libdispatch retains an entered group.
     private let group: DispatchLibrary.Pointer?
 
@@ -52,20 +52,20 @@ import TagLink
 
     /// Wraps work of a known test. A block must already be copied.
     ///
-    /// - Parameter isOfField: whether the work belongs to the field even if the current scope is detached.
+    /// - Parameter belongsToField: whether the work belongs to the field even if the current scope is detached.
     static func wrap(
         for owner: (environment: NFCEnvironment, tracker: TestTracker),
         _ context: DispatchLibrary.Pointer?,
         _ function: DispatchLibrary.Function?,
         group: DispatchLibrary.Pointer? = nil,
-        isOfField: Bool = false
+        belongsToField: Bool = false
     ) -> DispatchLibrary.Pointer {
         let scope = CurrentTest.scope
-        if scope?.environment !== owner.environment || scope?.isOfThread == true { owner.tracker.noteGuest() }
+        if scope?.environment !== owner.environment || scope?.isOnAppThread == true { owner.tracker.noteGuest() }
         owner.tracker.enqueued()
         let work = unsafe TestWork(owner, context, function, group: group)
         // A block always belongs to the field.
-        if !isOfField, unsafe function != nil { work.isDetached = scope?.isDetached == true }
+        if !belongsToField, unsafe function != nil { work.isDetached = scope?.isDetached == true }
         return unsafe Unmanaged.passRetained(work).toOpaque()
     }
 

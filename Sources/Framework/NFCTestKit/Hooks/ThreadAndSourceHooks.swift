@@ -64,7 +64,7 @@ package func trackThreadOfFoundation(
             tracker.threadWillStart()
         }
 
-        override var isOfThread: Bool { true }
+        override var isOnAppThread: Bool { true }
 
         func run() -> UnsafeMutableRawPointer? {
             SignalStack.setForCaller()
@@ -96,7 +96,7 @@ package func trackThreadOfFoundation(
             !(unsafe Symbols.isIn("libdispatch", unsafeBitCast(body, to: DispatchLibrary.Pointer.self)))
         else { return nil }
         owner.tracker.noteThread()
-        if Callers.areOfLibrary(calling: function) { return nil }
+        if Callers.belongToLibrary(calling: function) { return nil }
         return unsafe Unmanaged.passRetained(TestThread(owner, body, context)).toOpaque()
     }
 
@@ -115,7 +115,9 @@ package func trackHandler(_ source: UnsafeMutableRawPointer, _ block: UnsafeMuta
         return unsafe DispatchLibrary.setEventHandler(source, block)
     }
     tracker.noteSource()
-    guard !Callers.areOfLibrary(calling: "dispatch_source_set_event_handler"), let copy = unsafe BlockCopy(block) else {
+    guard !Callers.belongToLibrary(calling: "dispatch_source_set_event_handler"),
+        let copy = unsafe BlockCopy(block)
+    else {
         return unsafe DispatchLibrary.setEventHandler(source, block)
     }
     let wrapper: @convention(block) () -> Void = {

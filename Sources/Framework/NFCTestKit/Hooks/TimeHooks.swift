@@ -35,7 +35,7 @@ import NFCSessions
             guard let environment else { return }
             isEnqueued = true
             let work = unsafe function == nil ? self.work.flatMap { unsafe DispatchLibrary.copyBlock($0) } : self.work
-            let wrapped = unsafe TestWork.wrap(for: (environment, tracker), work, function, isOfField: true)
+            let wrapped = unsafe TestWork.wrap(for: (environment, tracker), work, function, belongsToField: true)
             unsafe DispatchLibrary.async(queue, wrapped, TestWork.run)
         }
 
@@ -159,7 +159,7 @@ import NFCSessions
         _ wait: DispatchLibrary.Wait
     ) -> Int {
         guard let (environment, tracker) = CurrentTest.current, let scope = CurrentTest.scope,
-            scope.environment === environment, !scope.isOfThread
+            scope.environment === environment, !scope.isOnAppThread
         else {
             return unsafe wait(object, time)
         }

@@ -25,11 +25,11 @@ struct ProcessActivity {
 
     /// Returns whether every thread except the caller's and the `known` ones is asleep.
     mutating func isAtRest(besides known: Set<Int32> = []) -> Bool {
-        guard let first = restingOthers(besides: known) else { return false }
-        return restingOthers(besides: known) == first
+        guard let first = runCountsIfAllRest(besides: known) else { return false }
+        return runCountsIfAllRest(besides: known) == first
     }
 
-    private mutating func restingOthers(besides known: Set<Int32>) -> [Int32: UInt64]? {
+    private mutating func runCountsIfAllRest(besides known: Set<Int32>) -> [Int32: UInt64]? {
         let others = Self.numbers(in: "/proc/self/task").lazy.filter { [own] in $0 != own && !known.contains($0) }
         return timesRun(whileAllRest: others, alsoForATime: true)
     }

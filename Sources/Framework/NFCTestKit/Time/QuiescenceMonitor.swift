@@ -70,11 +70,11 @@ final class QuiescenceMonitor: Sendable {
         }
 
         /// Returns how long the test has been idle, considering its current waits.
-        func idleState(after work: TestTracker.Work, isOfAll: Bool = true) -> IdleState {
+        func idleState(after work: TestTracker.Work, includesUntrackedWork: Bool = true) -> IdleState {
             IdleState(
                 quiet: allChecksFailed(work.waits) ? quiet : .zero,
                 standing: standing.duration,
-                isOfAll: isOfAll
+                includesUntrackedWork: includesUntrackedWork
             )
         }
 
@@ -159,10 +159,10 @@ final class QuiescenceMonitor: Sendable {
         if work.isAtRest {
             // Untracked work is idle when all threads are idle. A long quiet time is also enough, whatever other tests
             // do.
-            let isOfAll =
+            let includesUntrackedWork =
                 !work.hasUntracked || quiet >= field.grace.duration(after: work)
                 || watched.isCheckDue() && threads.isIdle()
-            watched.tracker.letTimePass(watched.idleState(after: work, isOfAll: isOfAll))
+            watched.tracker.letTimePass(watched.idleState(after: work, includesUntrackedWork: includesUntrackedWork))
         } else if work.onlyWaits {
             guard quiet >= Self.stuckDelay else { return }
             let isKnown = watched.isKnownToBeStuck

@@ -4,10 +4,10 @@ import TagLink
 package import VirtualTags
 
 /// Puts a card that another host emulates into a reader's virtual field.
-package final class FacingCardSlot: CardSlot {
+package final class VirtualFieldCardSlot: CardSlot {
     private let field: VirtualField
     private let seconds: Int
-    private let tag = Locked<FacingTag?>(nil)
+    private let tag = Locked<HostedCardTag?>(nil)
 
     /// Creates an empty slot.
     ///
@@ -20,7 +20,7 @@ package final class FacingCardSlot: CardSlot {
     package func bring(_ card: HostedCard) {
         remove()
         card.allow(seconds: seconds)
-        let new = FacingTag(card)
+        let new = HostedCardTag(card)
         tag.withLock { $0 = new }
         field.bring(new)
     }
@@ -32,7 +32,7 @@ package final class FacingCardSlot: CardSlot {
 
 /// A card in a virtual field that another host emulates. The card handles activation and blocks like a Type 4 tag, and
 /// passes commands to its host.
-private final class FacingTag: VirtualTag {
+private final class HostedCardTag: VirtualTag {
     private let host: HostedCard
     private let tag: VirtualType4Tag
 
@@ -40,7 +40,7 @@ private final class FacingTag: VirtualTag {
         self.host = host
         let identity = host.identity
         tag = VirtualType4Tag(
-            card: FacingCard(host: host),
+            card: HostedCardProxy(host: host),
             frontEnd: .nfcA(
                 uid: identity.uid,
                 atqa: identity.atqa,
@@ -74,7 +74,7 @@ private final class FacingTag: VirtualTag {
     }
 }
 
-private struct FacingCard: Card {
+private struct HostedCardProxy: Card {
     let host: HostedCard
 
     func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {

@@ -44,7 +44,7 @@ extension NFCEnvironment {
             sheet: (SheetChoice.isNamed ? nil : resolved.sheet) ?? SheetChoice.automatic.makeSheet(),
             limits: .phone,
             cardPort: Self.cardPort(configuration.cardReader) ?? resolved.cardPort,
-            isOfTest: false,
+            belongsToTest: false,
             gate: resolved.gate ?? (resolved.exists && resolved.isShared ? ReaderGate.ofUser : nil),
             sessionEndObserver: ReaderFiles(resolved, recorder: recorder),
             host: resolved.host
@@ -97,7 +97,7 @@ extension NFCEnvironment {
             ReaderKind.named(name)?.makeForService(name, configuration, onNotice) ?? Self.resolved(configuration, nil)
         return NFCEnvironment(
             reader: resolved.reader,
-            isOfTest: false,
+            belongsToTest: false,
             sessionEndObserver: ReaderFiles(resolved)
         )
     }

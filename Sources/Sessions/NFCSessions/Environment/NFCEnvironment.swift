@@ -28,7 +28,7 @@ public final class NFCEnvironment: Sendable {
     public let app: AppProperties?
     /// Whether the environment belongs to a test. If so, delegates and completion handlers run with this environment as
     /// the current one, so that the sessions and tasks that they create belong to the test too.
-    package let isOfTest: Bool
+    package let belongsToTest: Bool
     /// The test kit's object for the test; nil outside its tests.
     package let testContext: (any TestContext)?
     /// Lets only one thread at a time perform the actions of a test's sessions; nil outside tests.
@@ -59,7 +59,7 @@ public final class NFCEnvironment: Sendable {
     ///   - reader: the reader, or the reason why no reader is available.
     ///   - clock: the clock for sessions.
     public convenience init(reader: Reader, clock: any RuntimeClock = SystemClock.shared) {
-        self.init(reader: reader, clock: clock, isOfTest: false)
+        self.init(reader: reader, clock: clock, belongsToTest: false)
     }
 
     /// Creates an environment. Each argument sets the property of the same name.
@@ -73,7 +73,7 @@ public final class NFCEnvironment: Sendable {
         limits: SessionLimits = SessionLimits(),
         cardPort: (any CardReaderPort)? = nil,
         app: AppProperties? = nil,
-        isOfTest: Bool,
+        belongsToTest: Bool,
         gate: (any ReaderSharing)? = nil,
         sessionEndObserver: (any SessionEndObserver)? = nil,
         host: (any SessionHost)? = nil,
@@ -88,8 +88,8 @@ public final class NFCEnvironment: Sendable {
         self.limits = limits
         self.cardPort = cardPort
         self.app = app
-        self.isOfTest = isOfTest
-        lock = isOfTest ? RecursiveLock() : nil
+        self.belongsToTest = belongsToTest
+        lock = belongsToTest ? RecursiveLock() : nil
         self.gate = gate
         self.sessionEndObserver = sessionEndObserver
         self.host = host
@@ -111,7 +111,7 @@ public final class NFCEnvironment: Sendable {
     /// Calls the app on its queue. In a test, the call runs with this environment as the current one, because a block
     /// on a queue does not inherit task-local values.
     package func call(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
-        guard isOfTest else { return queue.async(execute: work) }
+        guard belongsToTest else { return queue.async(execute: work) }
         within {
             queue.async { self.within(work) }
         }
@@ -119,7 +119,7 @@ public final class NFCEnvironment: Sendable {
 
     /// Runs code, in a test with this environment as the current one.
     func within<Value>(_ work: () throws -> Value) rethrows -> Value {
-        guard isOfTest else { return try work() }
+        guard belongsToTest else { return try work() }
         return try NFCEnvironment.$scoped.withValue(self, operation: work)
     }
 
@@ -133,7 +133,7 @@ public final class NFCEnvironment: Sendable {
     /// Writes a line to standard error, unless the environment belongs to a test that suppresses the line.
     package func print(_ text: String, from source: String = "CoreNFC") {
         let text = VisibleText.escaped(text)
-        guard testContext?.prints(text) ?? !isOfTest else { return }
+        guard testContext?.prints(text) ?? !belongsToTest else { return }
         OutputDescriptor.standardError.write("\(source): \(text)\n")
     }
 

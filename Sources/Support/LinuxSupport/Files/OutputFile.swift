@@ -45,7 +45,7 @@ public enum OutputFile {
     /// Returns whether two paths lead to the same file, so that writing one of them replaces the other.
     package static func isOneFile(_ one: String, _ other: String) -> Bool {
         guard let first = FileStatus.ofTarget(one), let second = FileStatus.ofTarget(other) else { return false }
-        return FileStatus.areOfOneFile(first, second)
+        return FileStatus.areSameFile(first, second)
     }
 
     /// Creates or replaces a file. The new file gets the mode and, if the system allows it, the owner of the file in

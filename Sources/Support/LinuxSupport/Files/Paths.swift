@@ -101,7 +101,7 @@ enum FileStatus {
         return unsafe stat(path, &status) == 0 ? status : nil
     }
 
-    static func areOfOneFile(_ one: stat, _ other: stat) -> Bool {
+    static func areSameFile(_ one: stat, _ other: stat) -> Bool {
         one.st_dev == other.st_dev && one.st_ino == other.st_ino
     }
 }

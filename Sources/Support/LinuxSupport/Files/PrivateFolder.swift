@@ -95,7 +95,7 @@ public final class PrivateFolder: FileStore {
     /// Whether the folder is still at its path: it was not removed, moved or replaced.
     public var isInPlace: Bool {
         guard let own = try? FileStatus.ofOpen(descriptor, path) else { return false }
-        return FileStatus.ofEntry(path).map { FileStatus.areOfOneFile(own, $0) } ?? false
+        return FileStatus.ofEntry(path).map { FileStatus.areSameFile(own, $0) } ?? false
     }
 
     /// Sets the mode of the folder, which determines who can see its content.

@@ -144,7 +144,7 @@ package final class ResolvedPath: Sendable {
                 }
                 guard !rest.isEmpty else {
                     (file, status) = (node, found)
-                    if let expected, !FileStatus.areOfOneFile(expected, found) { throw failure(ENOENT) }
+                    if let expected, !FileStatus.areSameFile(expected, found) { throw failure(ENOENT) }
                     return
                 }
                 enter(node, found)

@@ -118,7 +118,7 @@ public final class Type1Tag: ForumTag {
     /// that a lock control TLV describes (NFC Forum T1T 1.2, 6.6).
     public func lock() async throws(TagError) {
         let layout = try await locate()
-        guard try container().isWritable else { throw .readOnlyAlready }
+        guard try container().isWritable else { throw .alreadyReadOnly }
         let access = Type1CapabilityContainer.address + 3
         try await set([(memory[byte: access] ?? 0) | 0x0F], at: access, isErasing: true)
         try await set([0xFF, 0xFF], at: Self.staticLocks.lowerBound, isErasing: false)

@@ -9,7 +9,7 @@ extension Type2Tag {
     func lockSteps(isForWriting: Bool = false) async throws(TagError) -> [TLVWritePlan.Step] {
         let containerPage = Self.containerPage
         _ = try await locate(startingAt: Type2StaticLock.page, isForWriting: isForWriting)
-        guard let container = capabilityContainer, container.isWritable else { throw .readOnlyAlready }
+        guard let container = capabilityContainer, container.isWritable else { throw .alreadyReadOnly }
         try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
         let fixed = memory[unit: Type2StaticLock.page] ?? [0, 0, 0, 0]
         guard !Type2StaticLock.locks(containerPage, in: fixed) else {
@@ -50,7 +50,7 @@ extension Type2Tag {
         // To distinguish products without a version, the lock bits' page and the page after the data are needed.
         if target.isNXP, let place = suggestedDynamicLock() { _ = try await isReadable(place) }
         let lock = try await dynamicLock()
-        guard target.isNXP, lock != nil, try await readVersion() == nil, canAskVersion else { return lock }
+        guard target.isNXP, lock != nil, try await readVersion() == nil, canRequestVersion else { return lock }
         version = nil
         return try await dynamicLock()
     }
@@ -155,7 +155,7 @@ extension Type2Tag {
     func productEnd() async throws(TagError) -> Int? {
         if let version = try await readVersion() { return Type2Product(version: version)?.endPage }
         // Of the products without a version, NTAG203 and Ultralight C have the most data.
-        return canAskVersion ? Type2Product.ntag203.endPage : nil
+        return canRequestVersion ? Type2Product.ntag203.endPage : nil
     }
 
     /// Returns whether a tag without a version has a page past the end of Ultralight C. Such a tag is a copy of a

@@ -50,7 +50,7 @@ public final class Type2Tag: ForumTag {
     /// The answer to GET_VERSION; nil before it is sent. An inner nil means that the tag lacks the command.
     var version: [UInt8]??
     /// Whether the reader can send GET_VERSION. True until a try fails.
-    private(set) var canAskVersion = true
+    private(set) var canRequestVersion = true
     /// Whether the tag has FAST_READ, as far as known.
     var fastRead = FastRead.unknown
 
@@ -309,7 +309,7 @@ public final class Type2Tag: ForumTag {
     /// The error for a page that the tag refuses to read.
     private func unreadable(_ page: Int, _ nibble: UInt8) async throws(TagError) -> TagError {
         // NAK 1 means that every try of the command arrived damaged.
-        if nibble != 1, try await hasForData(page) {
+        if nibble != 1, try await certainlyHasPage(page) {
             let reason = "The tag lets page \(page) be read only with its password (NTAG213/215/216 data sheet, 8.8)."
             return TagError(.readProtected, reason)
         }
@@ -326,12 +326,12 @@ public final class Type2Tag: ForumTag {
     }
 
     /// Returns whether the tag certainly has a page, among the data or before it. All tags have the first 16 pages.
-    private func hasForData(_ page: Int) async throws(TagError) -> Bool {
+    private func certainlyHasPage(_ page: Int) async throws(TagError) -> Bool {
         if page < Type2DynamicLock.firstPage { return true }
         guard target.isNXP else { return false }
         if let version = try await readVersion() { return page < Type2Product(version: version)?.endPage ?? 0 }
         // A tag with a page past the end of an Ultralight is an NTAG203 or an Ultralight C.
-        guard canAskVersion, page < Type2Product.ntag203.endPage else { return false }
+        guard canRequestVersion, page < Type2Product.ntag203.endPage else { return false }
         return try await answersRead(Type2DynamicLock.firstPage)
     }
 
@@ -432,7 +432,7 @@ public final class Type2Tag: ForumTag {
         guard target.isNXP else { return nil }
         if let version = try await readVersion() { return Type2Product(version: version) }
         // Memory size distinguishes the products without GET_VERSION, if the reader was able to send that command.
-        guard canAskVersion else { return nil }
+        guard canRequestVersion else { return nil }
         // NTAG203 ends at page 41, Ultralight at page 15, Ultralight C at page 47.
         if try await answersRead(42) { return .ultralightC }
         if try await answersRead(16) { return .ntag203 }
@@ -506,7 +506,7 @@ public final class Type2Tag: ForumTag {
             switch error.code {
             case .badAnswer: isActive = false
             // The command did not reach the tag, so its state does not change.
-            case .unsupported: if case .getVersion = command { canAskVersion = false }
+            case .unsupported: if case .getVersion = command { canRequestVersion = false }
             default: throw error
             }
         }

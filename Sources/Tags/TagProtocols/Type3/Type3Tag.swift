@@ -161,7 +161,7 @@ public final class Type3Tag: ForumTag {
     /// On other products, only the flag protects the tag against writing.
     public func lock() async throws(TagError) {
         var attributes = try await readAttributes()
-        guard attributes.isWritable else { throw .readOnlyAlready }
+        guard attributes.isWritable else { throw .alreadyReadOnly }
         try attributes.checkLength()
         guard !attributes.isTorn else {
             throw TagError(.writeInProgress, "An incompletely written message would be locked permanently.")

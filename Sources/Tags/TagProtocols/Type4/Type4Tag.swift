@@ -167,7 +167,7 @@ public final class Type4Tag: ForumTag {
     ///   ``detectNDEF()``.
     public func lock() async throws(TagError) {
         let container = try await readCapabilityContainer()
-        guard container.writeAccess == 0 else { throw .readOnlyAlready }
+        guard container.writeAccess == 0 else { throw .alreadyReadOnly }
         guard try await select(file: Type4CapabilityContainer.file) else {
             throw TagError(.updateFailed, "The capability container can't be selected again (NFC Forum T4T 1.2, 5.5).")
         }

@@ -123,7 +123,7 @@ public final class Type5Tag: ForumTag {
     /// first blocks; programs that ignore the container can then still write the rest.
     public func lock() async throws(TagError) {
         let layout = try await locate()
-        guard let container = capabilityContainer, container.isWritable || isLocking else { throw .readOnlyAlready }
+        guard let container = capabilityContainer, container.isWritable || isLocking else { throw .alreadyReadOnly }
         try await fetch(0..<blockSize)
         guard var first = memory[unit: 0] else { return }
         needsAddress = true
@@ -151,7 +151,7 @@ public final class Type5Tag: ForumTag {
         // Forgets the memory, so that later procedures send the same commands as without this check.
         defer { forgetMemory() }
         _ = try await locate(isForWriting: true)
-        guard let container = capabilityContainer, container.isWritable else { throw .readOnlyAlready }
+        guard let container = capabilityContainer, container.isWritable else { throw .alreadyReadOnly }
         needsAddress = true
         guard let locked = try await readPermanentlyLockedBlocks(in: 0..<1), !locked.isEmpty else { return }
         throw TagError(

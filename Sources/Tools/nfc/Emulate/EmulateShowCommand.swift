@@ -333,7 +333,7 @@ struct FacingEmulation {
         return try PN532Server(
             path: path,
             field: trace ? TracedField(field, onExchange: show) : field,
-            place: FacingCardSlot(other),
+            place: VirtualFieldCardSlot(other),
             onExchange: trace ? show : nil
         )
     }

@@ -114,10 +114,10 @@ struct ImageFile: Sendable {
         changed.update(from: tag)
         if format != image.format { changed = TagImage(changed.contents, format: format) }
         try Self.save(changed, to: out ?? path)
-        noteLeftOut(format)
+        warnAboutOmissions(in: format)
     }
 
-    private func noteLeftOut(_ format: TagImage.Format) {
+    private func warnAboutOmissions(in format: TagImage.Format) {
         guard format != image.format else { return }
         Self.note(remarks.filter { $0.kind == .leftOut }, about: name)
     }
@@ -128,7 +128,7 @@ struct ImageFile: Sendable {
         try checkTarget(out)
         let copy = format == image.format ? image : TagImage(image.contents, format: format)
         let lost = try Self.save(copy, to: out, isLossy: isLossy)
-        noteLeftOut(format)
+        warnAboutOmissions(in: format)
         if !lost.isEmpty {
             StandardError.writeLine("Note: \(out) does not have \(lost.joined(separator: ", ")).")
         }

@@ -11,24 +11,24 @@ import Testing
 
 /// Which environment code runs in, who gets which notice, and the clock outside of tests.
 @Suite(.timeLimit(.minutes(1))) struct EnvironmentTests {
-    private static func environment(isOfTest: Bool) -> NFCEnvironment {
-        NFCEnvironment(reader: .none(reason: "None."), clock: ManualClock(), isOfTest: isOfTest)
+    private static func environment(belongsToTest: Bool) -> NFCEnvironment {
+        NFCEnvironment(reader: .none(reason: "None."), clock: ManualClock(), belongsToTest: belongsToTest)
     }
 
     @Test(arguments: [true, false]) func `app's queue: the app is called on it, within a test's environment`(
-        isOfTest: Bool
+        belongsToTest: Bool
     ) async {
-        let environment = Self.environment(isOfTest: isOfTest)
+        let environment = Self.environment(belongsToTest: belongsToTest)
         let (queue, key) = (DispatchQueue(label: "app"), DispatchSpecificKey<Bool>())
         queue.setSpecific(key: key, value: true)
         let (isOnQueue, scoped): (Bool, NFCEnvironment?) = await withCompletion { done in
             environment.call(on: queue) { done((DispatchQueue.getSpecific(key: key) == true, NFCEnvironment.scoped)) }
         }
-        #expect(isOnQueue && (scoped === environment) == isOfTest)
+        #expect(isOnQueue && (scoped === environment) == belongsToTest)
     }
 
     @Test func `environment of a task: also its child tasks', and not others'`() async {
-        let environment = Self.environment(isOfTest: true)
+        let environment = Self.environment(belongsToTest: true)
         await NFCEnvironment.$scoped.withValue(environment) {
             #expect(NFCEnvironment.current === environment && NFCEnvironment.ofTest === environment)
             let inChild = await Task { NFCEnvironment.current }.value
@@ -37,7 +37,7 @@ import Testing
         #expect(NFCEnvironment.scoped == nil)
         // An environment is an app's, unless it is made for a test.
         let (clock, reader) = (ManualClock(), NFCEnvironment.Reader.none(reason: "None."))
-        #expect(!NFCEnvironment(reader: reader, clock: clock).isOfTest)
+        #expect(!NFCEnvironment(reader: reader, clock: clock).belongsToTest)
     }
 
     /// A test kit's context, which prints only lines that begin with an exclamation mark.
@@ -57,7 +57,7 @@ import Testing
             let ofTest = NFCEnvironment(
                 reader: .none(reason: "None."),
                 clock: ManualClock(),
-                isOfTest: true,
+                belongsToTest: true,
                 onNotice: { text in kept.withLock { $0.append(text) } },
                 testContext: Context()
             )

@@ -75,13 +75,13 @@ import VirtualTags
     }
 
     @Test(.ownThreads, arguments: [false, true])
-    func `alert message set while another thread draws: an app's call returns at once, a test's waits`(isOfTest: Bool)
-        throws
-    {
+    func `alert message set while another thread draws: an app's call returns at once, a test's waits`(
+        belongsToTest: Bool
+    ) throws {
         for _ in 0..<10 {
             let (sheet, clock, group) = (SlowSheet(), ManualClock(), DispatchGroup())
             let reader = NFCEnvironment.Reader.field(VirtualField())
-            let environment = NFCEnvironment(reader: reader, clock: clock, sheet: sheet, isOfTest: isOfTest)
+            let environment = NFCEnvironment(reader: reader, clock: clock, sheet: sheet, belongsToTest: belongsToTest)
             let session = try #require(ReaderSession(environment: environment))
             session.alertMessage = "first"
             session.begin()
@@ -94,10 +94,10 @@ import VirtualTags
                 seen.withLock { $0 = messages }
             }
             // An app's call does not wait. A test's may begin meanwhile, and waits.
-            if isOfTest { for _ in 0..<100 { sched_yield() } } else { waitWhile(seen.withLock { $0 }.isEmpty) }
+            if belongsToTest { for _ in 0..<100 { sched_yield() } } else { waitWhile(seen.withLock { $0 }.isEmpty) }
             sheet.mayEnd.signal()
             group.wait()
-            #expect(seen.withLock { $0 } == (isOfTest ? ["first", "slow", "after"] : ["first"]))
+            #expect(seen.withLock { $0 } == (belongsToTest ? ["first", "slow", "after"] : ["first"]))
             #expect(sheet.messages == ["first", "slow", "after"])
         }
     }

@@ -52,7 +52,7 @@ struct Scene {
             clock: clock,
             sheet: sheet,
             arbiter: SessionArbiter(policy: policy),
-            isOfTest: false,
+            belongsToTest: false,
             gate: gate,
             sessionEndObserver: sessionEndObserver,
             host: host,

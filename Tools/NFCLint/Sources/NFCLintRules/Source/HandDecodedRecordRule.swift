@@ -149,7 +149,7 @@ extension Rule {
                 for call in function.calls {
                     guard let source = decoded(call, number, trace, decoders, unit) else { continue }
                     // In code for links or other record types, report only records that are checked to be well-known.
-                    let isSaid = PayloadTrace.isForWellKnown(call.node)
+                    let isSaid = PayloadTrace.isWellKnownRecord(call.node)
                     let isAsked = function.names.contains("wellKnownTypeURIPayload")
                     let hasOthers = !function.names.isDisjoint(with: ["media", "nfcExternal"])
                     guard isSaid ?? !(isAsked || hasOthers) else { continue }
@@ -188,7 +188,7 @@ extension Rule {
         if let bytes = bytes(of: call) { return trace.source(bytes, in: number) }
         let function = unit.index.functions[number]
         if let base = call.node.calledExpression.memberBase, function.names.contains("payload"),
-            let source = trace.source(base, in: number), isOfData(call, function, unit)
+            let source = trace.source(base, in: number), convertsData(call, function, unit)
         {
             return source
         }
@@ -206,7 +206,7 @@ extension Rule {
     }
 
     /// Whether a call refers to a function of a Data extension that converts the data to text.
-    private static func isOfData(_ call: CallInfo, _ function: FunctionInfo, _ unit: Unit) -> Bool {
+    private static func convertsData(_ call: CallInfo, _ function: FunctionInfo, _ unit: Unit) -> Bool {
         unit.index.functions(named: call.name).contains { number in
             let helper = unit.index.functions[number]
             return helper.owner == "Data" && helper.labels.count >= call.labels.count

@@ -73,7 +73,7 @@ struct PayloadTrace {
         let label = function.labels[position]
         return unit.index.callers(number).prefix(20).flatMap { caller in
             let calls = unit.index.functions[caller].calls.filter { call in
-                call.name == function.name && Self.isForWellKnown(call.node) != false
+                call.name == function.name && Self.isWellKnownRecord(call.node) != false
                     && unit.index.targets(of: call, in: unit.index.functions[caller]).contains(number)
             }
             return calls.compactMap { call -> (value: ExprSyntax, caller: Int)? in
@@ -129,13 +129,13 @@ extension PayloadTrace {
 
     /// Whether the record at a node is known to be well-known (true) or to have another type (false); nil if its type
     /// is not known.
-    static func isForWellKnown(_ node: some SyntaxProtocol) -> Bool? {
+    static func isWellKnownRecord(_ node: some SyntaxProtocol) -> Bool? {
         var child = Syntax(node)
         while let step = child.parent {
-            if let item = step.as(SwitchCaseSyntax.self), let found = isForWellKnown(item) { return found }
+            if let item = step.as(SwitchCaseSyntax.self), let found = isWellKnownRecord(item) { return found }
             if let choice = step.as(IfExprSyntax.self) {
                 let text = choice.conditions.trimmedDescription
-                if child.id == choice.body.id, let found = isForWellKnown(text) { return found }
+                if child.id == choice.body.id, let found = isWellKnownRecord(text) { return found }
                 if child.id == choice.elseBody?.id, text.contains("== .nfcWellKnown") { return false }
             }
             child = step
@@ -143,15 +143,15 @@ extension PayloadTrace {
         return nil
     }
 
-    private static func isForWellKnown(_ item: SwitchCaseSyntax) -> Bool? {
+    private static func isWellKnownRecord(_ item: SwitchCaseSyntax) -> Bool? {
         let label = item.label.trimmedDescription
-        if let found = isForWellKnown(label) { return found }
+        if let found = isWellKnownRecord(label) { return found }
         guard label.hasPrefix("default"), let cases = item.parent?.as(SwitchCaseListSyntax.self) else { return nil }
         let hasOwn = cases.contains { $0.trimmedDescription.contains("case .nfcWellKnown") }
         return hasOwn ? false : nil
     }
 
-    private static func isForWellKnown(_ condition: String) -> Bool? {
+    private static func isWellKnownRecord(_ condition: String) -> Bool? {
         if condition.contains(".nfcWellKnown") { return !condition.contains("!= .nfcWellKnown") }
         if formats.contains(where: { condition.contains(".\($0)") && !condition.contains("!= .\($0)") }) {
             return false
