@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fake readers, each on a thread of its own at a socket of its own, and threads that call the driver as pcscd does: the program
-// that dev/check-driver runs under sanitizers. It fails when a call gives more than it may, or never succeeds.
+// The program that dev/check-driver runs under sanitizers. Fake readers, each with its own thread and socket, serve
+// threads that call the driver as pcscd does. Fails if a call returns more than its buffer holds, or if hardly any
+// command succeeds.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -27,7 +28,7 @@ static void require(bool holds, const char *what) {
 
 // MARK: The reader
 
-// How a reader behaves, after it has greeted unless it says otherwise.
+// How a reader behaves. Except for WRONG_GREETING, it first sends a valid greeting.
 typedef enum { HONEST, FLOODS, SILENT, LEAVES, CUTS, TOO_LONG, OLD_NUMBERS, GARBAGE, WRONG_GREETING, BEHAVIOURS } Behaviour;
 
 typedef struct {
@@ -53,7 +54,7 @@ static bool say(int socket, uint8_t kind, uint8_t sequence, const uint8_t *paylo
     return sendAll(socket, header, sizeof header) && sendAll(socket, payload, length);
 }
 
-// Answers a question in good order: an ATR, or what was asked with a status word behind it.
+// Sends a valid reply: the ATR for a power command, otherwise the request echoed with status word 90 00.
 static bool answer(int socket, const uint8_t *header, const uint8_t *question, size_t length) {
     static const uint8_t atr[] = {STATUS_DONE, 0x3B, 0x80, 0x80, 0x01, 0x01};
     if (header[0] == MESSAGE_POWER) return say(socket, MESSAGE_REPLY, header[1], atr, sizeof atr);
@@ -67,9 +68,9 @@ static bool answer(int socket, const uint8_t *header, const uint8_t *question, s
     return isSent;
 }
 
-// Answers one question as the reader's behaviour has it. Returns whether the connection goes on.
+// Answers one request according to the behaviour. Returns whether to keep the connection.
 static bool behave(Behaviour behaviour, int socket, const uint8_t *header, const uint8_t *question, size_t length, int number) {
-    // The first ones are answered, so that the card has power.
+    // The first two requests are always answered, so that the card is powered up.
     if (number >= 2) {
         switch (behaviour) {
         case SILENT: return true;
@@ -96,7 +97,7 @@ static bool behave(Behaviour behaviour, int socket, const uint8_t *header, const
         default: break;
         }
     }
-    // A flood is let in slowly: one over each call would hold up the run.
+    // Flood only during the first requests; a flood in every call would take too long.
     if (behaviour == FLOODS && number < 5) {
         for (int count = 0; count < 20; count++) {
             if (!say(socket, count % 2 == 0 ? MESSAGE_REMOVED : MESSAGE_INSERTED, 0, NULL, 0)) return false;
@@ -109,12 +110,13 @@ static void serveDriver(Reader *reader, int socket) {
     uint8_t version = reader->behaviour == WRONG_GREETING ? PROTOCOL_VERSION + 1 : PROTOCOL_VERSION;
     uint8_t header[HEADER_SIZE];
     uint8_t *question = malloc(MAX_PAYLOAD);
-    bool goesOn = say(socket, MESSAGE_HELLO, 0, &version, 1) && receiveAll(socket, header, HEADER_SIZE) &&
-                  receiveAll(socket, question, 1) && say(socket, MESSAGE_INSERTED, 0, NULL, 0);
-    for (int number = 0; goesOn && receiveAll(socket, header, HEADER_SIZE); number++) {
+    bool keepsOpen = say(socket, MESSAGE_HELLO, 0, &version, 1) && receiveAll(socket, header, HEADER_SIZE) &&
+                     receiveAll(socket, question, 1) && say(socket, MESSAGE_INSERTED, 0, NULL, 0);
+    for (int number = 0; keepsOpen && receiveAll(socket, header, HEADER_SIZE); number++) {
         size_t length = (size_t)header[2] << 24 | (size_t)header[3] << 16 | (size_t)header[4] << 8 | header[5];
-        require(length <= MAX_PAYLOAD, "the driver asks something that is too long");
-        goesOn = receiveAll(socket, question, length) && behave(reader->behaviour, socket, header, question, length, number);
+        require(length <= MAX_PAYLOAD, "the driver sends a request that is too long");
+        keepsOpen = receiveAll(socket, question, length) &&
+                    behave(reader->behaviour, socket, header, question, length, number);
     }
     free(question);
 }
@@ -139,7 +141,7 @@ static int listenAt(const char *path) {
     unlink(path);
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     require(listener >= 0 && bind(listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(listener, 4) == 0,
-            "no socket can be made");
+            "can't create a socket");
     return listener;
 }
 
@@ -155,7 +157,7 @@ typedef struct {
 static void callOnce(IFDWord lun, unsigned *seed) {
     uint8_t atr[OCN_MAX_ATR_SIZE];
     uint8_t command[300] = {0x00, 0xA4, 0x04, 0x00};
-    // Exactly as large as the driver may use, so that the sanitizer finds a write beyond it.
+    // The buffer is exactly as large as the driver is told, so that the sanitizer detects writes past its end.
     IFDWord capacity = (IFDWord)(rand_r(seed) % 2 == 0 ? 400 : rand_r(seed) % 20);
     uint8_t *response = malloc(capacity > 0 ? capacity : 1);
     IFDWord length = capacity;
@@ -174,7 +176,7 @@ static void callOnce(IFDWord lun, unsigned *seed) {
         break;
     }
     }
-    require(length <= capacity && atrLength <= sizeof atr, "an answer is longer than its room");
+    require(length <= capacity && atrLength <= sizeof atr, "an answer is longer than its buffer");
     free(response);
 }
 
@@ -184,18 +186,18 @@ static void *runCaller(void *context) {
     return NULL;
 }
 
-// pcscd's thread that waits for changes.
+// Acts as pcscd's thread that waits for changes.
 static void *runWatcher(void *context) {
     IFDWord lun = *(IFDWord *)context;
     IFDResult (*wait)(IFDWord, int) = NULL;
     IFDWord length = sizeof wait;
     IFDHGetCapabilities(lun, OCN_TAG_IFD_POLLING_THREAD_WITH_TIMEOUT, &length, (IFDByte *)&wait);
-    require(wait != NULL, "there is no function that waits for a change");
+    require(wait != NULL, "the driver has no function that waits for changes");
     while (wait(lun, 20) == OCN_IFD_SUCCESS) IFDHICCPresence(lun);
     return NULL;
 }
 
-// Waits until the reader has a card; one that never greets has none.
+// Waits until the reader has a card, at most about half a second. A reader without a valid greeting never gets one.
 static void waitForCard(IFDWord lun) {
     for (int count = 0; count < 500 && IFDHICCPresence(lun) != OCN_IFD_ICC_PRESENT; count++) usleep(1000);
 }
@@ -207,11 +209,11 @@ static void meet(Behaviour behaviour, int round, const char *folder) {
     Reader reader = {.behaviour = behaviour, .listener = listenAt(path)};
     atomic_init(&reader.connection, -1);
     pthread_t readerThread, watcher, callers[CALLERS];
-    require(pthread_create(&readerThread, NULL, runReader, &reader) == 0, "no thread can be made");
+    require(pthread_create(&readerThread, NULL, runReader, &reader) == 0, "can't create a thread");
 
     IFDWord lun = 0x10000 * (IFDWord)behaviour;
     require(IFDHCreateChannelByName(lun, name) == OCN_IFD_SUCCESS, "the reader can't be opened");
-    require(pthread_create(&watcher, NULL, runWatcher, &lun) == 0, "no thread can be made");
+    require(pthread_create(&watcher, NULL, runWatcher, &lun) == 0, "can't create a thread");
     if (behaviour != WRONG_GREETING) waitForCard(lun);
     uint8_t atr[OCN_MAX_ATR_SIZE];
     IFDWord length = sizeof atr;
@@ -219,9 +221,9 @@ static void meet(Behaviour behaviour, int round, const char *folder) {
     Caller contexts[CALLERS];
     for (int index = 0; index < CALLERS; index++) {
         contexts[index] = (Caller){.lun = lun, .seed = (unsigned)(round * 1000 + behaviour * 10 + index)};
-        require(pthread_create(&callers[index], NULL, runCaller, &contexts[index]) == 0, "no thread can be made");
+        require(pthread_create(&callers[index], NULL, runCaller, &contexts[index]) == 0, "can't create a thread");
     }
-    // In some rounds while they call; a reader that does not answer is closed so in all.
+    // In odd rounds the reader is closed during calls. A reader that does not answer is always closed during calls.
     if (round % 2 == 0 && behaviour != SILENT && behaviour != GARBAGE) {
         for (int index = 0; index < CALLERS; index++) pthread_join(callers[index], NULL);
     } else {
@@ -259,10 +261,10 @@ int main(int count, char **words) {
     Run runs[BEHAVIOURS];
     for (int index = 0; index < BEHAVIOURS; index++) {
         runs[index] = (Run){.behaviour = (Behaviour)index, .rounds = atoi(words[1]), .folder = words[2]};
-        require(pthread_create(&threads[index], NULL, runBehaviour, &runs[index]) == 0, "no thread can be made");
+        require(pthread_create(&threads[index], NULL, runBehaviour, &runs[index]) == 0, "can't create a thread");
     }
     for (int index = 0; index < BEHAVIOURS; index++) pthread_join(threads[index], NULL);
-    require(atomic_load(&transmitted) > atoi(words[1]), "hardly any call was answered");
+    require(atomic_load(&transmitted) > atoi(words[1]), "hardly any command was answered");
     printf("%d kinds of readers, %s rounds, %d APDUs answered\n", BEHAVIOURS, words[1], atomic_load(&transmitted));
     return 0;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limit of the broker: a publisher and a subscriber with libmosquitto and nothing else.
+// Measures the limit of the broker: a publisher and a subscriber that use only libmosquitto.
 //
-//   bare publish PORT FIRST CONNECTIONS RATE SECONDS WINDOW FILE   publishes FILE with QoS 1, as that many nodes; RATE 0: all that
-//                                                            goes. It begins when a line comes from standard input.
-//   bare subscribe PORT SECONDS FILE                               counts events until SECONDS pass without one, and keeps the first in FILE
+//   bare publish PORT FIRST CONNECTIONS RATE SECONDS WINDOW FILE
+//       publishes FILE with QoS 1 from CONNECTIONS nodes, as fast as possible if RATE is 0. Starts when a line arrives
+//       on standard input.
+//   bare subscribe PORT SECONDS FILE
+//       counts events until SECONDS pass without one, and keeps the first event of a tag in FILE.
 //
-// Both print a JSON line when they are connected, and one at the end. In the payload the text "time":"…" is replaced by the time
-// of its sending. Latency is from this time, in milliseconds, until the subscriber has it.
+// Both print a JSON line once they are connected, and one at the end. In the payload, the value of "time" is replaced
+// by the send time. Latency is measured from then until the subscriber receives the message, in milliseconds.
 #define _GNU_SOURCE
 #include <mosquitto.h>
 #include <inttypes.h>
@@ -46,7 +48,7 @@ static void fail(const char *what) {
 
 // ---- Subscriber
 
-enum { buckets = 60000 };  // Of a millisecond; the last one has everything that took longer.
+enum { buckets = 60000 };  // One millisecond each; the last bucket counts everything slower.
 static uint64_t latencies[buckets + 1], received, late, bytes;
 static double first_at, last_at, connected_at;
 static bool is_subscribed;
@@ -54,7 +56,7 @@ static const char *sample;
 
 static void on_connect(struct mosquitto *client, void *context, int result) {
     (void)context;
-    if (result != 0) fail("the broker refuses");
+    if (result != 0) fail("the broker refuses the connection");
     mosquitto_subscribe(client, NULL, "opencorenfc/+/+/event", 1);
 }
 
@@ -63,7 +65,7 @@ static void on_subscribe(struct mosquitto *client, void *context, int id, int co
     is_subscribed = true;
 }
 
-// "2026-11-24T05:40:12.123Z" in seconds. The day's part is worked out once.
+// Converts a time such as "2026-11-24T05:40:12.123Z" to seconds. The part for the day is computed once per day.
 static double seconds_of(const char *text) {
     static char day[11];
     static double midnight;
@@ -118,11 +120,11 @@ static int subscribe(int port, double patience, const char *file) {
     mosquitto_message_callback_set(client, on_message);
     if (mosquitto_connect(client, "127.0.0.1", port, 60) != 0) fail("no broker");
     connected_at = last_at = now();
-    bool has_told = false;
+    bool has_reported = false;
     while (received == 0 || now() - last_at < patience) {
         if (mosquitto_loop(client, 100, 1) != 0) break;
-        if (is_subscribed && !has_told) {
-            has_told = true;
+        if (is_subscribed && !has_reported) {
+            has_reported = true;
             puts("{\"event\":\"connected\"}");
             fflush(stdout);
         }
@@ -150,7 +152,7 @@ static uint64_t acknowledged;
 
 static void node_connected(struct mosquitto *client, void *context, int result) {
     (void)client;
-    if (result != 0) fail("the broker refuses");
+    if (result != 0) fail("the broker refuses the connection");
     ((struct node *)context)->is_connected = true;
     connected_count++;
 }
@@ -179,7 +181,7 @@ static void serve(int set, int timeout) {
     for (int i = 0; i < count; i++) {
         struct node *node = events[i].data.ptr;
         if (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) {
-            // Everything that has arrived; the set reports it again, so one packet at a time is enough.
+            // One packet at a time is enough, because epoll reports the socket again while data is left.
             if (mosquitto_loop_read(node->client, 1) != 0) fail("a connection was lost");
         }
         if (events[i].events & EPOLLOUT) mosquitto_loop_write(node->client, 1);
@@ -217,8 +219,8 @@ static int publish(int port, int first, int count, double rate, double seconds, 
     if (connected_count < count) fail("the nodes can't connect");
     puts("{\"event\":\"connected\"}");
     fflush(stdout);
-    // Others may still connect. The keep-alive is longer than that.
-    if (getchar() == EOF) fail("nobody has said when to begin");
+    // Other processes may still be connecting. The keep-alive interval is longer than that takes.
+    if (getchar() == EOF) fail("standard input ended before the start");
     double busy = cpu();
     uint64_t sent = 0;
     int next = 0;
@@ -233,7 +235,7 @@ static int publish(int port, int first, int count, double rate, double seconds, 
         strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &date);
         snprintf(text + 19, 13, ".%03dZ", (int)(clock.tv_nsec / 1000000) % 1000);
         memcpy(time, text, 24);
-        // As many as are due, and no more at once than a step of the loop can serve.
+        // Send all messages that are due, but at most 200 per iteration of the loop.
         uint64_t due = rate > 0 ? (uint64_t)((now() - begin) * rate) : UINT64_MAX;
         int tries = 0;
         for (int step = 0; step < 200 && sent < due && tries < count;) {
@@ -246,7 +248,8 @@ static int publish(int port, int first, int count, double rate, double seconds, 
             node->in_flight++;
             sent++;
             step++;
-            if (mosquitto_publish(node->client, NULL, node->topic, length, payload, 1, false) != 0) fail("it can't be sent");
+            if (mosquitto_publish(node->client, NULL, node->topic, length, payload, 1, false) != 0)
+                fail("a message can't be sent");
             update(set, node);
         }
         serve(set, rate > 0 && sent >= due ? 1 : 0);

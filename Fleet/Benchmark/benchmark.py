@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of a fleet. Prints JSON lines, and a line for people for each."""
+"""Measures a fleet. Prints the results as lines of JSON."""
 import argparse
 import json
 import os
@@ -21,7 +21,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Cleanup:
-    """What a test's case does for the support: undoes everything at the end, the last first."""
+    """Takes the place of a test case for the support modules: at the end, undoes all steps in reverse order."""
 
     def __init__(self):
         self._steps = []
@@ -40,14 +40,14 @@ class Cleanup:
 
 
 def place(case, memory):
-    """A folder. In memory it stands for the disks of many machines."""
+    """Creates a folder. A folder in memory simulates the disks of many machines."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="ofl-", dir="/dev/shm" if memory and os.access("/dev/shm", os.W_OK) else "/tmp"))
     case.addCleanup(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 def usage(pid):
-    """CPU seconds and resident megabytes of a process."""
+    """Returns the CPU seconds and the resident megabytes of a process."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     memory = next(line for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS"))
     return (int(fields[11]) + int(fields[12])) / TICK, int(memory.split()[1]) / 1024
@@ -58,7 +58,7 @@ def report(name, **figures):
 
 
 def costs(result, **processes):
-    """Microseconds of CPU for each event, by process."""
+    """Returns the microseconds of CPU time per event, by process."""
     processes["subscriber"] = result["cpu"]
     return {name: round(seconds * 1e6 / max(result["received"], 1), 1) for name, seconds in processes.items()}
 
@@ -80,7 +80,7 @@ class Subscriber(Program):
 
 
 class Nodes:
-    """Processes with many nodes each, which begin together."""
+    """Processes with many nodes each, which start together."""
 
     def __init__(self, case, folder, url, *, nodes, processes, rate, seconds, first=0, patience=120):
         self.count = nodes
@@ -123,7 +123,7 @@ def figures(options):
 
         def run_bare(rate, connections):
             subscriber = Subscriber(case, folder, program, broker.port, "/dev/null", f"bare-{rate}-{connections}")
-            # A connection of the library has three open files, and a process may not have enough for all.
+            # Each connection of the library needs three open files, so one process may not be able to open all connections.
             each = connections // options.processes
             publishers = [Program(case, [
                 program, "publish", str(broker.port), str(index * each), str(each), str(rate / options.processes), str(options.seconds), "20", sample,
@@ -138,7 +138,7 @@ def figures(options):
             result, ends = subscriber.result(), [publisher.lines()[-1] for publisher in publishers]
             sent = {name: round(sum(end[name] for end in ends), 2) for name in ("sent", "cpu")}
             after = usage(broker.program.process.pid)
-            report("bare publisher in C", connections=connections, offered=rate or "all that goes", sent=sent["sent"], received=result["received"],
+            report("bare publisher in C", connections=connections, offered=rate or "unlimited", sent=sent["sent"], received=result["received"],
                    events_per_second=result["rate"], payload_bytes=result["bytes"], p50_ms=result["p50_ms"], p99_ms=result["p99_ms"],
                    cpu_us_per_event=costs(result, publishers=sent["cpu"], broker=after[0] - before[0]), broker_mb=round(after[1]))
             return result["rate"]
@@ -148,7 +148,7 @@ def figures(options):
         for rate in options.rates:
             subscriber = Subscriber(case, folder, program, broker.port, "/dev/null", f"nodes-{rate}")
             nodes = Nodes(case, folder, broker.url, nodes=options.nodes, processes=options.processes, rate=rate, seconds=options.seconds)
-            # What is published after each connection is over by then.
+            # The messages that nodes publish after they connect have been sent by then.
             time.sleep(5)
             before = usage(broker.program.process.pid)
             waiting = nodes.usage()
@@ -161,7 +161,7 @@ def figures(options):
             after = usage(broker.program.process.pid)
             total = sum(spooled([folder / "spools"]).values())
             waits = sum(process.lines()[-1].get("waiting", 0) for process in nodes.processes)
-            report("nodes", nodes=options.nodes, processes=options.processes, offered=rate or "all that goes", received=result["received"], in_spools=total,
+            report("nodes", nodes=options.nodes, processes=options.processes, offered=rate or "unlimited", received=result["received"], in_spools=total,
                    left_in_spools=waits, events_per_second=result["rate"], of_bare=round(result["rate"] / limit, 2), p50_ms=result["p50_ms"],
                    p99_ms=result["p99_ms"], connecting_seconds=round(nodes.connecting, 1), kb_per_node=round(working[1] * 1024 / options.nodes),
                    cpu_us_per_event=costs(result, agents=working[0] - waiting[0], broker=after[0] - before[0]), broker_mb=round(after[1]))
@@ -180,7 +180,7 @@ def idle(options):
         before = usage(agent.process.pid)
         time.sleep(options.seconds)
         after = usage(agent.process.pid)
-        report("an agent that waits", seconds=options.seconds, cpu_percent=round((after[0] - before[0]) / options.seconds * 100, 3),
+        report("an idle agent", seconds=options.seconds, cpu_percent=round((after[0] - before[0]) / options.seconds * 100, 3),
                memory_mb=round(after[1], 1))
 
 
@@ -199,7 +199,7 @@ def soak(options):
         consumer = Consumer(case, folder, broker.url, database, patience=10, namespace=far)
         spools = folder / "spools"
         spools.mkdir()
-        # Twenty processes, so that one that is killed is 5 % of the nodes.
+        # Twenty processes, so that killing one kills 5 % of the nodes.
         count, each = 20, options.nodes // 20
         processes = []
         for index in range(count):
@@ -216,7 +216,7 @@ def soak(options):
             time.sleep(options.every / 2)
             chance.choice(processes).kill()
             deaths += 1
-            # Here no program opens its spools, so nobody is disturbed.
+            # No process is opening its spool now, so reading the spools disturbs none.
             total = sum(spooled([spools]).values())
             for process in processes:
                 if process.process.poll() is not None:
@@ -236,7 +236,7 @@ def soak(options):
             stored = database.value("SELECT count(*) FROM fleet.event")
             print(f"{time.monotonic() - begin:.0f} s: {total} events in spools, {stored} in the table", file=sys.stderr, flush=True)
         worked = time.monotonic() - begin
-        # No new tags. The nodes stay, and answer requests for what the broker has lost.
+        # Stop the changes of tags. The nodes keep running, and answer requests for events that the broker has lost.
         for process in processes:
             process.kill()
         numbers = spooled([spools])
@@ -274,8 +274,8 @@ def main():
     parser.add_argument("--processes", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--rates", type=lambda text: [int(part) for part in text.split(",")], default=[1000, 4000, 0],
-                        help="tags that come or leave each second; 0 for all that goes")
-    parser.add_argument("--rate", type=int, default=1500, help="of the soak: tags that come or leave each second")
+                        help="arrivals and departures of tags per second; 0 for no limit")
+    parser.add_argument("--rate", type=int, default=1500, help="for the soak: arrivals and departures of tags per second")
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--every", type=float, default=20)
     parser.add_argument("--limit", type=float, default=2400)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever pcscd asks the driver, and whatever the reader at its socket answers, every call ends, and no byte is read or written
-// outside of what it was given. The reader answers in good order unless the input says otherwise, so that most runs are past
-// power-up. The driver's thread is left out, as two threads that wait for each other are a hundred times slower: what it does with
-// a message is done as soon as a question was sent.
+// For any calls from pcscd and any replies from the reader, every call returns and stays within its buffers. Unless the
+// input says otherwise, replies are valid, so that most runs get past power-up. The driver's thread is not started,
+// because two threads that wait for each other are a hundred times slower: messages are processed right after each
+// request is sent.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdbool.h>
@@ -43,7 +43,7 @@ static uint8_t next(Input *input) {
 typedef struct {
     int socket;
     Input answers;
-    // The question that the driver sends, as far as it has come.
+    // The part of the driver's request that has arrived.
     uint8_t question[HEADER_SIZE];
     size_t count;
     size_t length;

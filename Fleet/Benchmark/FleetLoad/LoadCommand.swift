@@ -4,16 +4,18 @@ import FleetMQTT
 import FleetModel
 import Foundation
 
-/// `fleet-load`: many nodes with virtual tags in one process, each with its own connection. One spool file has the events of all.
+/// `fleet-load`: many nodes with virtual tags in one process, each with its own connection. One spool file stores the
+/// events of all nodes.
 @main
 struct LoadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet-load",
         abstract: "Run many nodes with virtual tags in one process.",
         discussion: """
-            A tag comes to a node or leaves it, at the given rate and one node after the
-            other. At the end it waits until the broker has everything. A process that is
-            killed leaves its spools, and the next one with the same folder goes on.
+            Tags arrive and leave at the given rate, on one node after another. At the
+            end, the program waits until the broker has acknowledged everything. A killed
+            process leaves its spools, and the next run with the same folder continues
+            with them.
 
             Prints a JSON line when all nodes are connected, and one at the end.
             """
@@ -22,31 +24,31 @@ struct LoadCommand: AsyncParsableCommand {
     @Option(help: "The broker.")
     var broker: String
 
-    @Option(help: "The folder of the spool. A memory file system stands for the disks of many machines.")
+    @Option(help: "The folder of the spool. Use a memory file system to simulate the disks of many machines.")
     var state: String
 
     @Option(help: "The number of nodes.")
     var nodes = 100
 
-    @Option(help: "The number of the first node, which is in its name.")
+    @Option(help: "The number of the first node. It is part of the node's name.")
     var first = 0
 
-    @Option(help: "How many tags come or leave each second, in the whole process.")
+    @Option(help: "The number of arrivals and departures per second, for the whole process.")
     var rate = 0
 
-    @Flag(help: "In place of a rate, each tag comes or leaves when the last change is in the spool: all that goes.")
+    @Flag(help: "Ignore the rate: change each tag as soon as its last change is in the spool, for maximum load.")
     var unbounded = false
 
-    @Option(help: "For how long tags come and leave, in seconds.")
+    @Option(help: "How long to generate events, in seconds.")
     var seconds = 10.0
 
-    @Option(help: "The most seconds to wait for the broker at the end.")
+    @Option(help: "The maximum time to wait for the broker at the end, in seconds.")
     var patience = 60.0
 
-    @Option(help: "The most events of a node that wait for their acknowledgement.")
+    @Option(help: "The maximum number of unacknowledged events per node.")
     var inFlight = 20
 
-    @Flag(help: "Begin when a line comes from standard input, so that several processes begin together.")
+    @Flag(help: "Start when a line arrives on standard input, so that several processes start together.")
     var waits = false
 
     mutating func run() async throws {
@@ -56,7 +58,7 @@ struct LoadCommand: AsyncParsableCommand {
         try await fleet.waitUntilConnected(seconds: patience)
         LoadOutput.line(["event": "connected", "nodes": nodes])
         if waits { _ = readLine() }
-        // On the thread of the agents, so that it does not have to be woken for each tag.
+        // This runs on the agents' thread, so that the thread does not have to be woken for each tag.
         let (rate, seconds, unbounded) = (rate, seconds, unbounded)
         let changes = await LoopActor(.agents).begin { _ in
             unbounded ? await fleet.workUnbounded(seconds: seconds) : await fleet.work(rate: rate, seconds: seconds)

@@ -3,27 +3,27 @@ import Synchronization
 import TagLink
 import VirtualTags
 
-/// A field that tells when a look at it is over: then the reader turns its carrier off.
+/// A field that reports the end of each poll, when the reader turns its carrier off.
 final class LoadField: FieldDriver {
     let base = VirtualField(technologies: [.nfcA])
     private let handlers = Mutex(Handlers())
 
-    /// Members of a type, because each read of a function that is itself the value of a lock wraps the function once more.
+    /// A struct, because Swift wraps a bare closure once more on each access to the lock's value.
     private struct Handlers {
-        var looked: (@Sendable () -> Void)?
+        var pollEnd: (@Sendable () -> Void)?
     }
 
     var name: String { base.name }
     var technologies: Set<Technology> { base.technologies }
 
-    /// Sets what is called after each look, on the thread of the reader.
-    func onLooked(_ handler: @escaping @Sendable () -> Void) { handlers.withLock { $0.looked = handler } }
+    /// Sets the function to call after each poll, on the reader's thread.
+    func onPollEnd(_ handler: @escaping @Sendable () -> Void) { handlers.withLock { $0.pollEnd = handler } }
 
     func link(for technology: Technology) -> (any FrameLink)? { base.link(for: technology) }
 
     func setCarrier(_ isOn: Bool) async throws(LinkError) {
         base.switchCarrier(isOn)
-        if !isOn { handlers.withLock { $0.looked }?() }
+        if !isOn { handlers.withLock { $0.pollEnd }?() }
     }
 
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {

@@ -28,9 +28,9 @@ final class LoadFleet: Sendable {
         }
     }
 
-    /// Brings tags and takes them away.
+    /// Adds and removes tags at a rate.
     ///
-    /// - Returns: how many times.
+    /// - Returns: the number of changes.
     func work(rate: Int, seconds: Double) async -> Int {
         guard rate > 0 else {
             try? await Task.sleep(for: .seconds(seconds))
@@ -41,7 +41,7 @@ final class LoadFleet: Sendable {
         while true {
             let elapsed = (ContinuousClock.now - start) / .seconds(1)
             guard elapsed < seconds else { break }
-            // What is due by now, in steps, so that the clock's own pauses do not count.
+            // All changes that are due by now, so that a late wake-up does not lower the rate.
             let due = Int(Double(rate) * elapsed)
             while changes < due {
                 nodes[changes % nodes.count].change()
@@ -52,29 +52,29 @@ final class LoadFleet: Sendable {
         return finishChanges()
     }
 
-    /// Brings tags and takes them away as fast as the agents notice it.
+    /// Adds and removes tags as fast as the agents notice it.
     ///
-    /// - Returns: how many times.
+    /// - Returns: the number of changes.
     func workUnbounded(seconds: Double) async -> Int {
-        for node in nodes { node.followLooks() }
+        for node in nodes { node.followPolls() }
         try? await Task.sleep(for: .seconds(seconds))
         return finishChanges()
     }
 
     /// Ends the changes of all nodes.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of changes.
     private func finishChanges() -> Int {
         for node in nodes { node.finishChanges() }
         return nodes.reduce(0) { $0 + $1.changeCount }
     }
 
-    /// Waits until the broker has acknowledged everything, and ends the agents.
+    /// Waits until the broker has acknowledged everything, or the time is over. Then stops the agents.
     ///
-    /// - Returns: how many events still wait.
+    /// - Returns: the number of events that are still unacknowledged.
     func finish(seconds: Double) async -> Int {
         let end = ContinuousClock.now + .seconds(seconds)
-        // Tags that have just changed have to be noticed.
+        // Gives the readers time to notice the last changes.
         try? await Task.sleep(for: .seconds(1))
         var waiting = 0
         for node in nodes {
@@ -92,7 +92,7 @@ final class LoadFleet: Sendable {
     }
 }
 
-/// Why the load could not be made.
+/// Why the load could not be generated.
 struct LoadFailure: Error, CustomStringConvertible {
     var description: String
 

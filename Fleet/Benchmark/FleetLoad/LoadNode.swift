@@ -8,12 +8,12 @@ import Synchronization
 import TagLink
 import VirtualTags
 
-/// A node with one reader in memory, and one tag that comes and leaves.
+/// A node with one virtual reader, and one tag that arrives and leaves.
 final class LoadNode: Sendable {
     private let agent: Agent
     private let spool: Spool
-    // Readers of kiosks look for tags by themselves. This one has only the technology of its tag, so that little of the
-    // time is spent on looking for others, which is no part of an agent.
+    // A kiosk's reader polls in hardware. This one polls only for its tag's technology, so that little of the measured
+    // time goes to polling, which is not the agent's work.
     private let field = LoadField()
     private let tag: VirtualType2Tag
     private let loop: EventLoop
@@ -23,17 +23,18 @@ final class LoadNode: Sendable {
     private struct Changes {
         var count = 0
         var isNear = false
-        /// Whether a look of the reader is followed by the next change.
-        var followsLooks = false
+        /// Whether the end of each poll triggers the next change.
+        var followsPolls = false
     }
 
-    /// A tag that comes back sooner has not left, so this is longer than the delay of removals.
     private static let removalDelay = Duration.milliseconds(20)
+    /// How long the tag stays away. It is longer than `removalDelay`, because a tag that returns sooner does not count
+    /// as removed.
     private static let absence = Duration.milliseconds(25)
 
     init(_ number: Int, _ address: BrokerAddress, file: SpoolFile, inFlight: Int) async throws {
         guard let name = FleetName("node-\(number)"), let reader = FleetName("entrance") else {
-            throw LoadFailure("A name is wrong.")
+            throw LoadFailure("A name is invalid.")
         }
         tag = Self.makeTag(number)
         spool = try Spool(file, node: name)
@@ -69,43 +70,44 @@ final class LoadNode: Sendable {
         get async { (try? await spool.waitingCount()) ?? 0 }
     }
 
-    /// How often the tag came or left.
+    /// How many times the tag arrived or left.
     var changeCount: Int { changes.withLock { $0.count } }
 
-    /// Brings the tag, or takes it away.
+    /// Adds the tag to the field, or removes it.
     func change() {
-        let brings = changes.withLock { changes in
+        let isAdded = changes.withLock { changes in
             changes.count += 1
             changes.isNear.toggle()
             return changes.isNear
         }
-        if brings { field.base.bring(tag) } else { field.base.remove(tag) }
+        if isAdded { field.base.bring(tag) } else { field.base.remove(tag) }
     }
 
-    /// Brings the tag and takes it away again and again, each time when the reader has noticed the last change and the event is
-    /// in the spool: all that goes.
-    func followLooks() {
-        changes.withLock { $0.followsLooks = true }
-        field.onLooked { [weak self] in self?.looked() }
+    /// Adds and removes the tag repeatedly, as fast as possible: each time once the reader has noticed the last change
+    /// and the event is in the spool.
+    func followPolls() {
+        changes.withLock { $0.followsPolls = true }
+        field.onPollEnd { [weak self] in self?.pollEnded() }
         change()
     }
 
-    /// Ends the changes. A tag that is near leaves, so that its last event does not come when the agent ends.
+    /// Ends the changes, and removes the tag if it is present, so that its last event is not created when the agent
+    /// stops.
     func finishChanges() {
         let isNear = changes.withLock { changes in
-            changes.followsLooks = false
+            changes.followsPolls = false
             return changes.isNear
         }
         if isNear { change() }
     }
 
-    private func looked() {
-        let (follows, isNear) = changes.withLock { ($0.followsLooks, $0.isNear) }
+    private func pollEnded() {
+        let (follows, isNear) = changes.withLock { ($0.followsPolls, $0.isNear) }
         guard follows else { return }
         if isNear { return change() }
         loop.perform { [loop] in
             loop.after(Self.absence) { [weak self] in
-                guard let self, changes.withLock({ $0.followsLooks }) else { return }
+                guard let self, changes.withLock({ $0.followsPolls }) else { return }
                 change()
             }
         }
@@ -114,7 +116,7 @@ final class LoadNode: Sendable {
     func stop() async { await agent.stop() }
 }
 
-/// Whether a node is connected, as its log says.
+/// Whether a node is connected, according to its log.
 final class LoadConnection: Sendable {
     let isMade = Atomic(false)
 

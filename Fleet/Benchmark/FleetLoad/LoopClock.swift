@@ -2,7 +2,7 @@
 import FleetMQTT
 import NFCSessions
 
-/// Real time, whose events are called on the thread of an event loop.
+/// A clock of real time, whose events run on the thread of an event loop.
 final class LoopClock: RuntimeClock {
     private let loop: EventLoop
     private let origin = ContinuousClock.now
@@ -12,7 +12,7 @@ final class LoopClock: RuntimeClock {
     var now: Duration { origin.duration(to: .now) }
 
     func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
-        // Nothing here cancels events, so they need no number.
+        // Cancelling has no effect, because nothing here cancels events.
         loop.perform { [loop] in loop.after(delay, action) }
         return ScheduledEvent {}
     }
