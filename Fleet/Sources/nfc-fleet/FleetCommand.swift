@@ -21,8 +21,8 @@ struct FleetCommand: AsyncParsableCommand {
               nfc fleet watch kiosk-7 --json
               nfc fleet write kiosk-7 https://example.com/t/{serial}
 
-            Exit status: 0 done, 1 the tag or the data said no, 2 wrong usage, 3 no
-            broker, 130 cancelled.
+            Exit status: 0 success, 1 the tag refused or the data are invalid, 2 wrong
+            usage, 3 no broker, 130 cancelled.
             """,
         subcommands: [
             WatchCommand.self, NodesCommand.self, JobsCommand.self, WriteCommand.self, ProtectCommand.self,

@@ -283,7 +283,7 @@ extension PCSCReaderReport {
         return switch findings.transparent[technology] {
         case .some(.some): Call(name, .yes, "In a transparent session.")
         case .some(nil): Call(name, .partly, otherwise)
-        case nil: Call(name, .unknown, "Shows when \(tag) is on the reader; ask again then.")
+        case nil: Call(name, .unknown, "Unknown until \(tag) is on the reader. Run this again then.")
         }
     }
 }

@@ -137,7 +137,7 @@ struct SerialLineName: Sendable, Equatable {
             let bits = Int(name[name.index(after: at)...])
         {
             guard let speed = SerialSpeed(rawValue: bits) else {
-                throw LinkError(.unsupported, "A PN532 does not support the speed \(bits), only \(SerialSpeed.list).")
+                throw LinkError(.unsupported, "A PN532 does not support \(bits) baud, only \(SerialSpeed.list).")
             }
             path = String(name[..<at])
             self.speed = speed
@@ -193,8 +193,8 @@ enum SerialPortError {
         case ENOENT, ENOTDIR:
             if let at = path.lastIndex(of: "@"), !path[at...].contains("/") {
                 return """
-                    \(path) does not exist, and \"\(path[path.index(after: at)...])\" is not a speed of a PN532. Put \
-                    one of these behind @: \(SerialSpeed.list).
+                    \(path) does not exist, and \"\(path[path.index(after: at)...])\" is not a baud rate that a PN532 \
+                    supports. Put one of these after @: \(SerialSpeed.list).
                     """
             }
             return """

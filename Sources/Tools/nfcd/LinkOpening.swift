@@ -49,7 +49,7 @@ final class LinkOpening {
         do {
             return .router(try deliverer.router(allowsCustomSchemes: allowsCustomSchemes))
         } catch {
-            log.fail("apps", "The apps can't be read: \(error)")
+            log.fail("apps", "The list of installed apps can't be read: \(error)")
             return nil
         }
     }

@@ -481,7 +481,8 @@ extension Type4Contents {
             }
             guard !unread.isEmpty else { return [] }
             text =
-                "The image does not have the data of \(TagImage.list(unread)); the virtual tag has zeros, or no records."
+                "The image does not have the data of \(TagImage.list(unread)). On the virtual tag, data files contain "
+                + "zeros and record files are empty."
         case .ndef, .ntag424, .emrtd: return []
         }
         return [text]

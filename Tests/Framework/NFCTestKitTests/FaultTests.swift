@@ -125,7 +125,7 @@ import VirtualTags
         ("slip@3", "the tag slips away", "the tag is back", 1000),
         ("slip@3:300ms", "the tag slips away", "the tag is back", 300),
         ("loss@3,loss@9", "the tag slips away", "the tag is back", 1000),
-        ("second@1", "a second tag comes near", "the second tag is taken away", 1000),
+        ("second@1", "a second tag enters the field", "the second tag is taken away", 1000),
     ]) func `fault that ends: lasts its time of the field's clock`(line: String, start: String, end: String, time: Int)
         async throws
     {

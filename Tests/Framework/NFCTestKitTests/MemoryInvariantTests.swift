@@ -214,9 +214,9 @@ private let broken: MemoryInvariantTests.Writes = [(3, [0xFF, 0, 0, 0])]
         // The last byte of the capability container makes the tag read-only, and a bit that is set stays set.
         let lock: Writes = [(3, [0, 0, 0, 0x0F])]
         let rows: [(first: Writes, later: Writes, fails: Bool, words: String?)] = [
-            ([], lock, false, " can't be written any more"), ([], lock, true, " can't be written any more"),
+            ([], lock, false, " can no longer be written"), ([], lock, true, " can no longer be written"),
             (lock, lock, false, nil), ([], long, false, nil),
-            ([], broken, true, " can't be read any more, nor written: "),
+            ([], broken, true, " can no longer be read or written: "),
         ]
         for (first, later, fails, words) in rows {
             let found = try await Self.finding(of: .neverBricked, first: first, later: later, fails: fails)

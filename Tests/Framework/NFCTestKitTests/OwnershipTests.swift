@@ -53,7 +53,7 @@ import Testing
                 if number == 0 { stranger.perform { LinkReader().begin { _ in } } }
                 let _: Int = try await field.completion("never") { _ in LinkReader().begin { _ in } }
             }
-            for words in ["a thread of its own", "2 fields are open", ".serialized"] {
+            for words in ["a thread without a queue", "2 fields are open", ".serialized"] {
                 for result in results where !result.contains(words) { fatalError(result) }
             }
         }

@@ -56,7 +56,7 @@ struct EmulationOutputTests {
     }
 
     @Test func `ready: a reader of pcscd, how programs find it by its configuration`() {
-        let head = "The reader R 00 00, with NTAG213, UID 04a1b2c3d4e580, on it"
+        let head = "Reader R 00 00 is ready, with NTAG213, UID 04a1b2c3d4e580, on it."
         func ready(_ configuration: String, isInstalled: Bool, json: Bool = false) -> [String] {
             lines(json: json) { output in
                 output.readyPCSC(

@@ -162,7 +162,7 @@ import Testing
         #expect(said.first == "pcscd has opened the reader.")
         #expect(
             said.dropFirst().prefix(4) == [
-                "The reader Desk 00 00, with NTAG213, UID 04a1b2c3d4e580, on it",
+                "Reader Desk 00 00 is ready, with NTAG213, UID 04a1b2c3d4e580, on it.",
                 "  Start programs with these settings to find it:",
                 "    export PCSCLITE_CSOCK_NAME=\(folder.path("opencorenfc/pcscd.comm"))", "Press Ctrl-C to stop.",
             ]

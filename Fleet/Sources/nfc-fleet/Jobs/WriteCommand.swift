@@ -17,8 +17,9 @@ struct WriteCommand: AsyncParsableCommand {
               nfc fleet write kiosk-7 --text "Room 12" --reader entrance
 
             Exit status: 0 when the tag was written, 1 when it was not, 2 for wrong
-            usage, 3 without a broker, 130 when cancelled. A job that was cancelled here
-            goes on at the node until its deadline; see nfc fleet cancel.
+            usage, 3 without a broker, 130 when cancelled. Cancelling only stops the
+            wait: the node keeps the job until its deadline. To cancel the job itself,
+            use nfc fleet cancel.
             """
     )
 

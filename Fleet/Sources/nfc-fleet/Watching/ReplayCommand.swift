@@ -9,7 +9,8 @@ struct ReplayCommand: AsyncParsableCommand {
         commandName: "replay",
         abstract: "Ask a node to resend events.",
         discussion: """
-            The events come to everybody who watches, with their old ids, and are late.
+            All watchers receive the events again, with their original ids and marked
+            late.
 
             Example:
               nfc fleet replay kiosk-7 entrance 41 57

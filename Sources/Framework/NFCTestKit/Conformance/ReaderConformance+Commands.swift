@@ -72,7 +72,7 @@ extension ReaderConformance {
         let tag = try await bring(2, to: stage).tag
         try await stage.send("GET VERSION", [0x60], to: tag, expecting: [0, 4, 4, 2, 1, 0, 0x0F, 3])
         try await stage.send("WRITE", [0xA2, 0x06, 1, 2, 3, 4], to: tag, expecting: [0x0A])
-        try await stage.send("READ of no page", [0x30, 0xF0], to: tag, expecting: [0x00])
+        try await stage.send("READ of a missing page", [0x30, 0xF0], to: tag, expecting: [0x00])
         // The refusal put the tag to sleep. The session wakes the tag after the missing answer to this command.
         _ = try? await stage.send([0x30, 0x06], to: tag)
         try await stage.send("READ", [0x30, 0x06], to: tag) { $0.starts(with: [1, 2, 3, 4]) }

@@ -104,7 +104,7 @@ extension ReaderConformance {
         try await stage.perform(on: again) { tag throws(TagError) in try await tag.writeNDEF(longMessage) }
         // The current session may return cached data, so a new session reads the tag.
         let rewritten = try await stage.read(from: stage.connectOne())
-        try stage.expect(rewritten == longMessage, "A tag that was lost during a write can't be written any more.")
+        try stage.expect(rewritten == longMessage, "A tag that was lost during a write can no longer be written.")
     }
 
     @Sendable private static func repoll(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {

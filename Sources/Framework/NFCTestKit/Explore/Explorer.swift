@@ -160,7 +160,8 @@ struct Explorer {
         return ExplorationFailure(failure.run, invariant: failure.invariant, finding: finding, runs: runs)
     }
 
-    private static let race = "; not in every run, for the same line passed when it was run again: look for a race"
+    private static let race =
+        "; this failure is intermittent (the same line passed when it was run again), so look for a race"
 
     /// Repeats a run without counting it, and returns whether it fails again. A run that ended with a field error is
     /// not repeated, nor is a run that leaks, because leaks show only in the next run. For these, returns true.

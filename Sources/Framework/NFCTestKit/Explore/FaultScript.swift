@@ -242,7 +242,7 @@ extension TestField {
 
     private func visit(by companion: NearbyTag?) -> Bool {
         guard let virtual, let companion else { return false }
-        note("a second tag comes near: \(companion)")
+        note("a second tag enters the field: \(companion)")
         virtual.bring(companion.virtual)
         state.withLock { $0.companionIsGone = false }
         _ = environment.clock.schedule(after: Self.absence) { [weak self] in

@@ -68,7 +68,7 @@ extension Invariant {
                 let new = try await run.readings.read(after)
                 let isLockedOnPurpose = try await run.reached(tag)?.access == .readOnly
                 if old.access == .readWrite, new.access == .readOnly, !isLockedOnPurpose {
-                    return .broken("\(tag.name) can't be written any more")
+                    return .broken("\(tag.name) can no longer be written")
                 }
             } catch {
                 let copy = after.makeTag()
@@ -76,7 +76,7 @@ extension Invariant {
                     try await tag.writeNDEF(TagMessage.uri("a").bytes)
                 }
                 if isRepaired == nil {
-                    return .broken("\(tag.name) can't be read any more, nor written: \(error.reason)")
+                    return .broken("\(tag.name) can no longer be read or written: \(error.reason)")
                 }
             }
         }

@@ -141,11 +141,12 @@ enum OpenFields {
         let queue = DispatchLibrary.currentLabel
         // Threads without a queue have this label.
         let hasNoQueue = queue.isEmpty || queue == "com.apple.root.default-qos.overcommit"
+        let place = hasNoQueue ? "a thread without a queue" : "the queue \"\(queue)\""
         let reason = """
-            The test of this session is unknown: the session was created on \(hasNoQueue ? "a thread of its own" : "the queue \"\(queue)\""), \
-            by work that did not start in a test, while \(open.count) fields are open. Create it in the test's task, or in work \
-            that it starts; or run tests with fields one after the other: write .serialized at the suite that has .field or \
-            withField, or use swift test --no-parallel.
+            Can't determine which test this session belongs to: it was created on \(place), by work that did not start \
+            in a test, while \(open.count) fields are open. Create it in the test's task, or in work that it starts; \
+            or run tests with fields one after the other: write .serialized at the suite that has .field or withField, \
+            or use swift test --no-parallel.
             """
         return NFCEnvironment(reader: .none(reason: reason), belongsToTest: true) { _ in
             for environment in open {

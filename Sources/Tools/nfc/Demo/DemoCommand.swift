@@ -15,11 +15,11 @@ struct DemoCommand: AsyncParsableCommand {
         discussion: """
             In a private folder and on its own message bus, it installs the sample app
             and a local association file, runs the service, and brings a virtual tag
-            near. The notification appears on the desktop, or here if there is none.
-            You click it, and the app shows the tag's message. At the end everything is
-            removed, also after Ctrl-C or when it is killed. It needs no reader, no root
-            and no systemd. It needs dbus-daemon, and nfcd and TagReader next to nfc
-            (swift build).
+            near. The notification appears on the desktop, or in the terminal if there
+            is no desktop. You click it, and the app shows the tag's message. At the end
+            everything is removed, also after Ctrl-C or when it is killed. It needs no
+            reader, no root and no systemd. It needs dbus-daemon, and nfcd and TagReader
+            next to nfc (swift build).
 
             Examples:
               nfc demo

@@ -89,7 +89,7 @@ final class EmulationOutput: Sendable {
                 "pcscd_log": daemon?.logPath, "pcscd_pid": (daemon?.processIdentifier).map { Int($0) },
                 "product": product, "uid": tag.identifier.hexText(),
             ],
-            ["The reader \(reader), with \(Self.name(product, tag)) on it"] + steps + ["Press Ctrl-C to stop."]
+            ["Reader \(reader) is ready, with \(Self.name(product, tag)) on it."] + steps + ["Press Ctrl-C to stop."]
         )
     }
 

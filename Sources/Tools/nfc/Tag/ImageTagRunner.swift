@@ -58,7 +58,7 @@ struct ImageTagRunner {
         case .nfcB:
             guard let target = try await NFCBActivation(link: link).findAll().last else { throw silent }
             if let tag = makeForumTag(for: target, link: link) { return (.nfcB(target), tag) }
-            throw TagError(.unsupported, "The image is of a Type B card without ISO-DEP, which can't hold NDEF.")
+            throw TagError(.unsupported, "This is an image of a Type B card without ISO-DEP, which can't hold NDEF.")
         case .nfcF:
             let polling = NFCFPolling(link: link)
             guard let answer = try await polling.poll(systemCode: NFCFTarget.ndefSystemCode).first else {

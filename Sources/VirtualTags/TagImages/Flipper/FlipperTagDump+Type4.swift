@@ -221,7 +221,8 @@ extension FlipperTagDump {
         // Earlier firmware wrote no profile. A file that was cut off before the profile also lacks the country.
         if !fields.hasValue(profileKey) {
             let text =
-                "The file is of an earlier firmware and has no application interchange profile; the virtual card has zeros."
+                "The file was written by earlier firmware and has no application interchange profile; on the virtual "
+                + "card, the profile is zeros."
             remarks.append(TagImageRemark(.missing, text))
         }
         return try type4A(fields, .emv(contents))

@@ -144,7 +144,7 @@ import VirtualTags
             }
         ),
         .misread(lost2, "lost during a write is damaged", capabilities, as: [0, 0, 0, 0], fromLook: 2),
-        .misread(lost2, "can't be written any more", Array("aaaaaaaa".utf8), as: Array("bbbbbbbb".utf8), fromLook: 2),
+        .misread(lost2, "can no longer be written", Array("aaaaaaaa".utf8), as: Array("bbbbbbbb".utf8), fromLook: 2),
         Case(leaves5, "did not notice that the tag has left", remembers, patience: short),
         Case(
             leaves5,
@@ -189,7 +189,7 @@ import VirtualTags
         } + [
             .command(commands2, "GET VERSION was answered with [0, 4, 4, 2, 1, 0, 15, 2].", [0x60]),
             .command(commands2, "WRITE was answered with [11].", [0xA2, 0x06]),
-            .command(commands2, "READ of no page was answered with [1].", [0x30, 0xF0]),
+            .command(commands2, "READ of a missing page was answered with [1].", [0x30, 0xF0]),
             .command(commands2, "READ was answered with [0, 2, 3, 4, ", [0x30, 0x06], wrongFrom: 16),
             .command(commands3, "WRITE WITHOUT ENCRYPTION was answered with [", [0x08] + block),
             .command(commands3, "READ WITHOUT ENCRYPTION was answered with [", [0x06] + block),
