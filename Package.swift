@@ -86,7 +86,7 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // What happens when a tag is read and no app runs: the rules without their surroundings.
+        // Background tag reading: the rules, without I/O.
         .target(
             name: "BackgroundTagReading",
             dependencies: ["NDEF", "TextSafety", "UniversalLinks"],
@@ -116,7 +116,7 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // Exchanges in words, and recordings of a reader.
+        // Describes exchanges in words, and records the traffic of a reader.
         .target(
             name: "TagTrace",
             dependencies: ["LinuxSupport", "TagLink", "TextSafety"],
@@ -124,7 +124,7 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // What a product is, for the reader's side and the tag's side, which never import each other.
+        // Tag products, shared by the reader and the tag modules, which never import each other.
         .target(
             name: "TagProducts",
             dependencies: ["TagLink"],
@@ -143,7 +143,7 @@ let package = Package(
             path: "Sources/VirtualTags/VirtualTags",
             swiftSettings: strict
         ),
-        // Files with what a tag holds.
+        // Files with the contents of tags.
         .target(
             name: "TagImages",
             dependencies: ["TagLink", "TextSafety", "VirtualTags"],
@@ -151,7 +151,7 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // Reader drivers. They know neither each other nor the contents of tags.
+        // Reader drivers. They import neither each other nor modules for the contents of tags.
         .target(
             name: "PCSCDriver",
             dependencies: ["LinuxSupport", "TagLink"],
@@ -172,7 +172,7 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // A reader as other software meets it: its driver in pcscd, and what answers behind it.
+        // Emulated readers for other software: the driver that pcscd loads, and the code that answers it.
         .target(
             name: "CIFDHandler",
             path: "Sources/Readers/CIFDHandler",
@@ -192,7 +192,7 @@ let package = Package(
             path: "Sources/Sessions/NFCSessions",
             swiftSettings: strict
         ),
-        // Which readers there are, and the environment of a process.
+        // The kinds of readers, and the environment of a process.
         .target(
             name: "NFCReaders",
             dependencies: [
@@ -202,9 +202,9 @@ let package = Package(
             path: "Sources/Sessions/NFCReaders",
             swiftSettings: strict
         ),
-        // In mode 5, so that clients see its types as those of a framework in Objective-C: not Sendable, and nothing said
-        // of it where they import it with @preconcurrency, or are in mode 5 themselves. dev/check-concurrency checks
-        // its own code in mode 6.
+        // In mode 5, so that clients see its types like those of an Objective-C framework: not Sendable, and without a
+        // diagnostic in clients that import it with @preconcurrency or use mode 5 themselves. dev/check-concurrency
+        // checks its own code in mode 6.
         .target(
             name: "CoreNFC",
             dependencies: [
@@ -213,7 +213,7 @@ let package = Package(
             path: "Sources/Framework/CoreNFC",
             swiftSettings: strict + [.swiftLanguageMode(.v5)]
         ),
-        // Gives an app the links of tags that were read in the background.
+        // Delivers to an app the links of tags that were read in the background.
         .target(
             name: "UserActivityReceiving",
             dependencies: ["BackgroundTagReading", "CoreNFC", "NFCReaders", "UserBus"],
@@ -264,7 +264,7 @@ let package = Package(
             name: "TagReader",
             dependencies: ["CoreNFC", "PhoneScreens", "TextSafety", "UserActivityReceiving"],
             path: "Examples/TagReader",
-            // What an app has in its bundle, and what the example is installed with.
+            // The files of the app's bundle, and the files for installing the example.
             resources: [.copy("Resources"), .copy("Installation")],
             swiftSettings: strict,
             linkerSettings: hardened
@@ -278,7 +278,7 @@ let package = Package(
             linkerSettings: hardened
         ),
 
-        // Sets how many tests run in parallel. Every test target has it, by the lines at the end.
+        // Sets how many tests run in parallel. The loop at the end of this file adds it to every test target.
         .target(name: "CTestSetup", path: "Tests/TestSupport/CTestSetup"),
         // Waiting, and threads for tests that wait for a program.
         .target(name: "TestThreads", path: "Tests/TestSupport/TestThreads", swiftSettings: strict),
@@ -579,7 +579,7 @@ let package = Package(
 
 for target in package.targets where target.type == .test { target.dependencies.append("CTestSetup") }
 
-// A build of its own, such as that for ThreadSanitizer, can be one of some test targets alone, and of no programs.
+// A separate build, such as the one for ThreadSanitizer, can be limited to some test targets, without the programs.
 if let named = Context.environment["OPENCORENFC_TEST_TARGETS"]?.split(whereSeparator: \.isWhitespace).map(String.init) {
     package.targets.removeAll { $0.type == .executable || $0.type == .test && !named.contains($0.name) }
     package.products.removeAll { $0 is Product.Executable }

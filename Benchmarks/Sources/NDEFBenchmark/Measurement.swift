@@ -11,12 +11,13 @@ struct Measurement: Sendable {
     /// The median round.
     var median: Double
 
-    /// Measures.
+    /// Measures an operation.
     ///
     /// - Parameters:
-    ///   - rounds: the number of rounds; the best one counts, because the machine may have other work.
-    ///   - messages: the messages of one call.
-    ///   - body: handles them, and returns a number that depends on all of the work, so that none is optimized away.
+    ///   - rounds: the number of rounds. The best and the median are kept, because the machine may have other work.
+    ///   - messages: the number of messages that one call of `body` handles.
+    ///   - body: the operation. Returns a number that depends on all of its work, so that the compiler can't remove
+    ///     any of it.
     static func run(
         _ name: String,
         _ title: String,
@@ -24,7 +25,7 @@ struct Measurement: Sendable {
         messages: Int,
         _ body: () throws -> Int
     ) rethrows -> Measurement {
-        // The number of calls that take about 50 ms.
+        // The number of calls in a round, doubled until a round takes more than 20 ms.
         var calls = 1
         while true {
             let time = try duration(calls, body)

@@ -16,7 +16,8 @@ package struct StoredEvent: Sendable, Hashable {
     package var place: Place
     /// The event's JSON, with `late` set to false.
     package var payload: [UInt8]
-    /// Whether the event is on disk. An unstored event only has a number, and is lost unless it is sent.
+    /// Whether the event is on disk. For an event that is not, only its number is reserved, and it is lost unless it is
+    /// sent.
     package var isStored = true
 
     package var reader: FleetName { place.reader }

@@ -66,7 +66,7 @@ import LinuxSupport
     ///
     /// - Parameters:
     ///   - bus: the user's bus. Pass each message that it receives to ``take(_:)``.
-    ///   - pause: how long to wait before asking a bus again that did not answer.
+    ///   - pause: how long to wait before asking again, after the bus did not answer.
     package init(
         _ bus: BusConnection,
         patience: Duration = ScreenSaver.patience,

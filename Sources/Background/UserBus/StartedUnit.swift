@@ -173,7 +173,8 @@ package struct UnitProgram: Sendable {
             "Type": .string("exec"),
             // Some programs, such as a browser's script, start other programs and end.
             "KillMode": .string("process"),
-            // systemd removes the unit once the program has ended, with any result, and this connection is closed.
+            // systemd removes the unit once the program has ended, whether it succeeded or failed, and this connection
+            // is closed.
             "CollectMode": .string("inactive-or-failed"),
             "AddRef": .boolean(true),
             // The program's output may contain text from a tag, which must not appear in a log.

@@ -12,7 +12,7 @@ final class ReaderMonitor: Sendable {
         var nextKey = 0
         /// The number of the thread's current run. A thread of an older run ends.
         var run = 0
-        /// Ends the wait of that thread while it has no context.
+        /// Wakes the current run's thread while it has no PC/SC context whose call could be cancelled.
         var cut = CancellationSignal()
         var context: Int?
         /// When the service disappeared; nil while it runs.

@@ -120,7 +120,7 @@ struct PN53xRadioUnit: Sendable {
         switch Command(rawValue: value & 0x0F) {
         case .idle: sent = []
         case .transmit where !buffer.isEmpty:
-            // Limits the memory. No command to a tag needs more frames than the buffer has bytes.
+            // Bounds the memory use. No command to a tag needs more frames than the buffer has bytes.
             if sent.count < Self.capacity { sent.append((buffer, bits)) }
             buffer = []
         case .receive where !sent.isEmpty:

@@ -13,7 +13,8 @@ package final class SimulatorReader: FieldDriver {
     let client: SimulatorClient
     private let links: [SimulatorLink]
 
-    /// Creates a reader for a simulator's socket, without connecting; nil for the socket of the user's own simulator.
+    /// Creates a reader for a simulator's socket, without connecting. If `path` is nil, uses the socket of the user's
+    /// own simulator.
     package convenience init(path: String? = nil) {
         let path = path ?? Self.defaultPath
         self.init { () throws(LinkError) in

@@ -71,7 +71,7 @@ struct Drawer: Sendable {
         if isStored { note(.store(id)) }
     }
 
-    /// Surveys the tags again that readers have written.
+    /// Refreshes the status of tags that readers have written.
     mutating func refresh() {
         for index in cards.indices where cards[index].isStale { cards[index].refresh() }
     }

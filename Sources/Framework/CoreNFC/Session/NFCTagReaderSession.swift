@@ -59,7 +59,8 @@ open class NFCTagReaderSession: NFCReaderSession {
         super.init(delegate: delegate, queue: queue, plan: search.plan)
     }
 
-    /// Creates a session that may look for only some of the app's applications and systems.
+    /// Creates a session that can limit polling to some of the ISO/IEC 7816 applications and FeliCa systems in the
+    /// app's property list.
     ///
     /// - Parameters:
     ///   - configuration: the tags to look for. Without a technology, the session ends with

@@ -123,9 +123,9 @@ extension NFCEnvironment {
     public var replay: RecordingReplay? { (driver?.unrecorded as? any ReplayingDriver)?.replay }
     /// The recorder of the reader's traffic; nil when nothing is recorded.
     public var recorder: Recorder? { files?.recorder }
-    /// Why the recording can't be written or replayed; nil for no problem. With a problem, the reader is missing.
+    /// Why the recording can't be written or replayed; nil if it can. If set, the environment has no reader.
     public var recordingError: RecordingError? { files?.reader.recordingError }
-    /// Why a file of `NFC_TAGS` can't be used; nil for no problem. With a problem, the reader is missing.
+    /// Why a file of `NFC_TAGS` can't be used; nil if all can. If set, the environment has no reader.
     public var tagFileError: TagFileError? { files?.reader.tagFileError }
     /// Saves the images of virtual tags after each session; nil when the images are not saved.
     public var tagSaver: TagFileSaver? { files?.reader.tagSaver }

@@ -68,7 +68,7 @@ package struct ReaderKind: Sendable {
     /// Calls a handler when a reader of this kind may have been plugged in or unplugged. Nil for a kind whose readers
     /// have to be named.
     package var observeReaders: (@Sendable (@escaping @Sendable () -> Void) -> PresenceObservation?)?
-    /// Adds the kind's known properties to the report of a reader that ``reports`` does not include.
+    /// Fills in what is known about this kind, in the report of a reader that is missing from ``reports``.
     package var describe: @Sendable (inout ReaderReport) -> Void = { _ in }
     /// Returns why a working reader can't be used now, for example because another program uses its card; nil when it
     /// can be used.
@@ -93,7 +93,7 @@ extension ReaderKind {
     /// Returns the kind of a name; nil for an unknown name.
     package static func named(_ name: ReaderName) -> ReaderKind? { all.first { $0.scheme == name.scheme } }
 
-    /// Returns the kind of a driver, even if its traffic is recorded; nil for a driver of no listed kind.
+    /// Returns the kind of a driver, even if its traffic is recorded; nil if its kind is not registered.
     package static func of(_ driver: any ReaderDriver) -> ReaderKind? { all.first { $0.owns(driver.unrecorded) } }
 
     /// Returns the syntax of each kind's names, for a help text: `virtual, pcsc[:NAME] or pn532:PATH`.

@@ -17,7 +17,7 @@ package struct ReaderReport: Sendable {
 
     /// The reader's name.
     package var name: String
-    /// The kind's scheme, such as `pcsc`; nil for a reader of no listed kind.
+    /// The kind's scheme, such as `pcsc`; nil if the reader's kind is not registered.
     package var kind: String?
     /// The technologies that the reader can poll for.
     package var technologies: Set<Technology>

@@ -80,7 +80,7 @@ public actor ReaderSession {
     public nonisolated let plan: PollingPlan
     /// The time limits of the session.
     public nonisolated let limits: SessionLimits
-    /// Reports mistakes of the app that no error explains.
+    /// Reports API misuse for which the app gets no error.
     package nonisolated let mistakes: MisuseReporter
 
     nonisolated let driver: any ReaderDriver

@@ -18,8 +18,8 @@ public enum OutputFile {
         case ownerAlone
     }
 
-    /// Writes a file with this content. A relative path starts at the process's current folder. `readers` only matters
-    /// for a new file.
+    /// Writes a file with this content. A relative path starts at the process's current folder. `readers` sets the mode
+    /// of a new file. With `.ownerAlone`, nothing is written to another user's file or pipe.
     public static func write(_ bytes: [UInt8], to path: String, readers: Readers) throws(StorageError) {
         guard PathParts(path) != nil else {
             let isFolder = FileStatus.ofTarget(path).map(FileKind.init) == .folder

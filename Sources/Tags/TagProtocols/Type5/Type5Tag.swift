@@ -479,7 +479,7 @@ public final class Type5Tag: ForumTag {
     private enum Answer {
         case bytes([UInt8])
         case refused(ISO15693ErrorCode)
-        /// No answer: the tag left, or does not know the command. Without its UID, a tag reports no errors.
+        /// No answer: the tag has left, or it ignores the commands that it does not support.
         case silent(LinkError)
     }
 

@@ -65,8 +65,8 @@ struct ImageFile: Sendable {
     /// Returns the path to save the tag to.
     func path(_ out: String?) -> String { out ?? path }
 
-    /// Throws if saving would fail or lose data: the image comes from a pipe, the file has several images, or another
-    /// file would be overwritten.
+    /// Throws if saving would fail or lose data: the image comes from a pipe, the file has several images, or `out` is
+    /// an existing file that is not an image.
     func checkTarget(_ out: String?) throws {
         if out == nil, Self.isPipe(path) {
             throw CommandFailure(

@@ -213,7 +213,7 @@ struct FaultyExchange {
     private var effectsOfWrite: [Fault.Effect] = []
     private(set) var injectedFault: InjectedFault?
     private(set) var swapsTags = false
-    /// Whether tags only reset when the power fails during a write. If false, all tags leave the field.
+    /// Whether a power failure during a write merely resets the tags. If false, it removes all tags from the field.
     private(set) var keepsTags = false
 
     init(random: UInt64) { self.random = random }

@@ -18,7 +18,8 @@ public struct NTAG424Card: NativeCard {
     static let programmingUnit = 32
     static let programmingTime = Airtime.milliseconds(2)
 
-    /// The instruction and the file of a reading. A repeated reading with the same values is not counted again.
+    /// A read operation: its instruction and file. Continuing it with the same values does not increment the counter
+    /// again.
     struct Reading: Sendable, Hashable {
         var instruction: UInt8
         var file: Int
@@ -31,7 +32,7 @@ public struct NTAG424Card: NativeCard {
     // Volatile state.
     var isSelected = false
     private var currentFile: Int?
-    /// The reading to which the last command belonged.
+    /// The read operation that the last command was part of.
     private var reading: Reading?
     var authenticatedKey: UInt8?
     var session: (any SecureMessaging)?

@@ -211,7 +211,7 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
     public var encryptedPart: EncryptedPart?
     /// The offset of the MAC, 16 digits.
     public var macOffset: Int?
-    /// The maximum number of readings of the file.
+    /// The maximum number of times that the file can be read.
     public var counterLimit: UInt32?
 
     /// Creates settings with the encrypted UID and counter, and a MAC that covers the file from `macInputOffset` on.
