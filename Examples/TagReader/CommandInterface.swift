@@ -108,7 +108,7 @@ final class CommandInterface {
     /// on standard error, once for all sessions.
     private func check(_ result: SessionResult) throws(Failure) {
         guard let alert = result.alert else { return }
-        if result.isWithoutReader { throw Failure(text: "\(reader.endTitle).", status: 3) }
+        if result.lacksReader { throw Failure(text: "\(reader.endTitle).", status: 3) }
         throw Failure(text: "\(reader.endTitle). \(alert)")
     }
 

@@ -38,7 +38,7 @@ final class MessageReader: NSObject, NFCNDEFReaderSessionDelegate {
             result.note =
                 result.added.count == 1 ? "1 message was added." : "\(result.added.count) messages were added."
         }
-        result.isWithoutReader = Wording.isWithoutReader(end.code)
+        result.lacksReader = Wording.meansNoReader(end.code)
         return result
     }
 
@@ -48,7 +48,7 @@ final class MessageReader: NSObject, NFCNDEFReaderSessionDelegate {
         let end = await run(writer, Wording.write, readsOne: false)
         var result = writer.result
         result.alert = result.note.isEmpty ? Wording.alert(for: end) : nil
-        result.isWithoutReader = Wording.isWithoutReader(end.code)
+        result.lacksReader = Wording.meansNoReader(end.code)
         return result
     }
 
@@ -116,5 +116,5 @@ struct SessionResult {
     /// The text of an alert; nil if the session ended normally.
     var alert: String?
     /// Whether there is no reader.
-    var isWithoutReader = false
+    var lacksReader = false
 }

@@ -72,7 +72,7 @@ enum Wording {
     }
 
     /// Whether a session ended because the reader is missing or was lost.
-    static func isWithoutReader(_ code: NFCReaderError.Code) -> Bool {
+    static func meansNoReader(_ code: NFCReaderError.Code) -> Bool {
         code == .readerErrorUnsupportedFeature
             || code == .readerSessionInvalidationErrorSessionTerminatedUnexpectedly
     }

@@ -166,7 +166,7 @@ package actor Agent {
             }
         }
         for end in ends { await end.value }
-        requestLog.reportLeftOut()
+        requestLog.reportOmittedLines()
         await drain()
         if outbox.isConnected { publish(settings.topics.state(node), AgentState.offline, isRetained: true) }
         await connection.stop()

@@ -6,7 +6,7 @@ package struct Backoff: Sendable, Hashable {
     package static let longest = Duration.seconds(30)
 
     /// The longest delay when another client uses the same name.
-    package static let longestOfTaken = Duration.seconds(60)
+    package static let longestWhenTaken = Duration.seconds(60)
 
     private let first: Duration
     private let longest: Duration

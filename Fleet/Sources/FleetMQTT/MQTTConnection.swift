@@ -29,7 +29,7 @@ package final class MQTTConnection: @unchecked Sendable {
     private var acknowledged: [UInt64] = []
     private var backoff = Backoff()
     /// The delays used after another client has taken the name.
-    private var backoffOfTaken = Backoff(first: .seconds(2), longest: Backoff.longestOfTaken)
+    private var backoffWhenTaken = Backoff(first: .seconds(2), longest: Backoff.longestWhenTaken)
     private var accepted = SystemTime.now
     /// How many connections in a row ended soon after they were made.
     private var endings = 0
@@ -242,22 +242,22 @@ package final class MQTTConnection: @unchecked Sendable {
     /// Not every broker reports this. Some just end each connection soon after it was made.
     private func judge(_ reason: MQTTFailure) -> (reason: MQTTFailure, wait: Duration) {
         // The other client waits as long as this one, so only a longer connection shows that it has given up.
-        let limit = endings < Self.maximumEndings ? .seconds(10) : Backoff.longestOfTaken * 2
+        let limit = endings < Self.maximumEndings ? .seconds(10) : Backoff.longestWhenTaken * 2
         let isSoon = isConnected && SystemTime.now - accepted < limit
         if !isSoon || reason.code != .taken && reason.code != .lost {
             endings = 0
-            backoffOfTaken.reset()
+            backoffWhenTaken.reset()
         }
         guard reason.code == .taken || reason.code == .lost && isSoon else { return (reason, backoff.next()) }
         endings += 1
-        if reason.code == .taken { return (reason, backoffOfTaken.next()) }
+        if reason.code == .taken { return (reason, backoffWhenTaken.next()) }
         guard endings >= Self.maximumEndings else { return (reason, backoff.next()) }
-        if reason.isExplained { return (reason, backoffOfTaken.next()) }
+        if reason.isExplained { return (reason, backoffWhenTaken.next()) }
         let text = """
             The broker closes each connection soon after it opens. Perhaps another client uses the name \
             \(settings.client).
             """
-        return (MQTTFailure(.lost, text), backoffOfTaken.next())
+        return (MQTTFailure(.lost, text), backoffWhenTaken.next())
     }
 
     private func dismantle() {

@@ -59,7 +59,7 @@ struct OldBrokerTests {
         #expect(backoff.next(chance: 0) == Backoff.longest / 2)
         backoff.reset()
         #expect(backoff.next(chance: 1) == .milliseconds(500))
-        var taken = Backoff(first: .seconds(2), longest: Backoff.longestOfTaken)
+        var taken = Backoff(first: .seconds(2), longest: Backoff.longestWhenTaken)
         #expect((0..<7).map { _ in taken.next(chance: 1) } == [2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })
     }
 }

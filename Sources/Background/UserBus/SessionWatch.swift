@@ -63,7 +63,7 @@ import LinuxSupport
             // Without a system bus, the session is unknown, as reported in the findings. An earlier bus will return.
             bus = nil
             isSilent = error.code == .silentBus
-            if isSilent || source != nil { lookLater() }
+            if isSilent || source != nil { checkLater() }
         }
     }
 
@@ -90,7 +90,7 @@ import LinuxSupport
         } catch {
             source?.cancel()
             self.bus = nil
-            lookLater()
+            checkLater()
             session = nil
             isGoingToSleep = false
             onChange()
@@ -116,12 +116,12 @@ import LinuxSupport
         } catch {
             isSilent = true
         }
-        if isSilent { lookLater() }
+        if isSilent { checkLater() }
         onChange()
     }
 
     /// Checks again later, even without a signal or a late answer.
-    private func lookLater() {
+    private func checkLater() {
         guard !isCheckPlanned else { return }
         isCheckPlanned = true
         runOnMain(after: pause) { [weak self] in

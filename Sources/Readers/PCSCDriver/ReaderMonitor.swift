@@ -117,7 +117,7 @@ final class ReaderMonitor: Sendable {
 
     private func loop(_ run: Int, _ cut: CancellationSignal) {
         var hadService = true
-        var isWaitedFor = true
+        var mayReturn = true
         while isWanted(run) {
             do throws(SmartCardError) {
                 let context = try layer.establishContext(cut)
@@ -133,7 +133,7 @@ final class ReaderMonitor: Sendable {
                     notifyObservers(run)
                 }
                 hadService = true
-                isWaitedFor = true
+                mayReturn = true
                 defer {
                     state.withLock { if $0.context == context { $0.context = nil } }
                     // Abandoned first. Otherwise the release would wait for the service's answer. Other threads would
@@ -151,9 +151,9 @@ final class ReaderMonitor: Sendable {
                     state.withLock { if $0.run == run, $0.absentSince == nil { $0.absentSince = .now } }
                 }
                 var pause = 10_000
-                if isWaitedFor, let remaining = remainingAbsence {
-                    isWaitedFor = remaining > .zero
-                    if isWaitedFor {
+                if mayReturn, let remaining = remainingAbsence {
+                    mayReturn = remaining > .zero
+                    if mayReturn {
                         pause = Int((remaining / .milliseconds(1)).rounded(.up))
                     } else {
                         notifyObservers(run)

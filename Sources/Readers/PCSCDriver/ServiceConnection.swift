@@ -22,14 +22,14 @@ final class ServiceConnection: Sendable {
     private let layer: any SmartCardLayer
     private let state: Locked<State>
     private let limit: CallLimit
-    private let lookLimit: Int
+    private let statusLimit: Int
     private let silence: Duration
 
     init(layer: any SmartCardLayer, limits: CallTimeouts) {
         let state = Locked(State())
         self.layer = layer
         self.state = state
-        lookLimit = limits.look
+        statusLimit = limits.status
         silence = .milliseconds(limits.silence)
         limit = CallLimit(milliseconds: limits.call) {
             let (context, wait) = state.withLock { ($0.context, $0.wait) }
@@ -111,7 +111,7 @@ final class ServiceConnection: Sendable {
 
     /// Returns the states of the readers, within the usual time limit or a shorter one.
     func readers(within milliseconds: Int? = nil) throws(SmartCardError) -> [SmartCardReaderState] {
-        let limit = min(milliseconds ?? lookLimit, lookLimit)
+        let limit = min(milliseconds ?? statusLimit, statusLimit)
         return try call(within: limit) { layer, context throws(SmartCardError) in
             let states = try layer.listReaders(context).map { SmartCardReaderState($0) }
             guard !states.isEmpty else { return [] }
@@ -166,27 +166,27 @@ package struct CallTimeouts: Sendable {
     let call: Int
     /// For reading the readers' states. A service that has just started does not answer until its drivers have
     /// answered.
-    let look: Int
+    let status: Int
     /// For a service that has disappeared. Its socket or its supervisor should restart it within this time.
     let absence: Int
     /// How long to avoid a service that failed to answer the release of a connection.
     let silence: Int
 
-    package init(call: Int, look: Int, absence: Int, silence: Int = 1000) {
+    package init(call: Int, status: Int, absence: Int, silence: Int = 1000) {
         self.call = call
-        self.look = look
+        self.status = status
         self.absence = absence
         self.silence = silence
     }
 
-    /// The limits for normal use, acceptable to people and cards.
-    package static let usual = CallTimeouts(call: 20_000, look: 10_000, absence: 4000)
+    /// The limits for normal use: short enough for users, and long enough for cards.
+    package static let usual = CallTimeouts(call: 20_000, status: 10_000, absence: 4000)
 
     /// Uses the same limit for every kind of call.
     package static func same(_ milliseconds: Int) -> CallTimeouts {
         CallTimeouts(
             call: milliseconds,
-            look: milliseconds,
+            status: milliseconds,
             absence: usual.absence,
             silence: max(milliseconds, usual.silence)
         )

@@ -59,7 +59,7 @@ struct FieldCard: Sendable {
         if let isoDEP { return await isoDEP.isPresent() }
         switch kind {
         case .nfcA, .type1: return await select()
-        case .nfcB(let target): return await hearsWakeUp(target)
+        case .nfcB(let target): return await answersWakeUp(target)
         case .nfcF(let target):
             let answers = try? await NFCFPolling(link: link).poll(systemCode: target.systemCode ?? 0xFFFF)
             return answers?.contains { $0.target.idm == target.idm } ?? false
@@ -81,7 +81,7 @@ struct FieldCard: Sendable {
             _ = try? await NFCAActivation(link: link).activateAll(waking: true)
             return (try? await Type1Target.identify(link: link))?.uid == target.uid
         case .nfcB(let target):
-            guard await hearsWakeUp(target) else { return false }
+            guard await answersWakeUp(target) else { return false }
             isoDEP?.wasActivated()
             return true
         case .nfcF, .nfcV:
@@ -89,7 +89,7 @@ struct FieldCard: Sendable {
         }
     }
 
-    private func hearsWakeUp(_ target: NFCBTarget) async -> Bool {
+    private func answersWakeUp(_ target: NFCBTarget) async -> Bool {
         let found = try? await NFCBActivation(link: link).findAll(waking: true)
         return found?.contains { $0.identifier == target.identifier } ?? false
     }

@@ -285,7 +285,7 @@ actor SimulatorClient {
             shared.arrivals = [:]
             shared.switches = nil
         }
-        comeBackLater()
+        reconnectLater()
         // A session that waits for a tag then polls again, and receives the error.
         executor.async { [weak self] in
             self?.assumeIsolated { client in
@@ -384,26 +384,26 @@ extension SimulatorClient {
                 try socket?.send(line, before: .now + patience, nil)
             }
         } catch {
-            comeBackLater()
+            reconnectLater()
         }
     }
 
     /// Tries later to connect again, if the app has a screen.
-    func comeBackLater() {
+    func reconnectLater() {
         guard screen != nil, !isReturning else { return }
         isReturning = true
         executor.queue.asyncAfter(deadline: .now() + Self.returnInterval) { [weak self] in
-            self?.assumeIsolated { $0.comeBack() }
+            self?.assumeIsolated { $0.reconnect() }
         }
     }
 
-    func comeBack() {
+    func reconnect() {
         isReturning = false
         guard screen != nil else { return }
         do throws(LinkError) {
             try open(nil)
         } catch {
-            comeBackLater()
+            reconnectLater()
         }
     }
 }

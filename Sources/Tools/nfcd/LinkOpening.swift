@@ -58,7 +58,7 @@ final class LinkOpening {
         if let input = router() { loop.handle(input) }
     }
 
-    func beginToRefresh() { refresh = LinkRefresh(folders, log) { [weak self] in self?.inOrder {} } }
+    func startRefreshing() { refresh = LinkRefresh(folders, log) { [weak self] in self?.inOrder {} } }
 
     // MARK: Delivery
 

@@ -139,9 +139,9 @@ final class Notifier {
     private func sendWaiting() {
         guard !pendingRequests.isEmpty else { return }
         guard let capabilities else { return askCapabilities() }
-        let onTheirWay = Set(sentRequests.values.map(\.subject))
-        let requests = pendingRequests.filter { !onTheirWay.contains($0.topic.subject) }
-        pendingRequests.removeAll { !onTheirWay.contains($0.topic.subject) }
+        let subjectsInFlight = Set(sentRequests.values.map(\.subject))
+        let requests = pendingRequests.filter { !subjectsInFlight.contains($0.topic.subject) }
+        pendingRequests.removeAll { !subjectsInFlight.contains($0.topic.subject) }
         for request in requests {
             let last = shown(request.topic.subject)?.number ?? 0
             let message = NotificationRequest(request.content, capabilities: capabilities, replacing: last)

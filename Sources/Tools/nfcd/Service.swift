@@ -104,7 +104,7 @@ final class Service {
             fail("inbox", "\(error)")
         }
         reading.begin(bus)
-        links.beginToRefresh()
+        links.startRefreshing()
         do throws(BusError) {
             try answers?.begin()
         } catch {

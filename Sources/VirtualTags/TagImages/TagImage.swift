@@ -368,7 +368,7 @@ extension TagContents {
             return .type2(contents)
         case .type4(var contents):
             guard format == .flipper, case .ndef(let files) = contents.kind else { return self }
-            contents.kind = .ndef(files: FlipperTagDump.withoutRemains(files))
+            contents.kind = .ndef(files: FlipperTagDump.withUnusedBytesCleared(files))
             return .type4(contents)
         default: return self
         }

@@ -14,7 +14,7 @@ import Testing
         call: Int = long,
         look: Int = long
     ) -> ServiceConnection {
-        ServiceConnection(layer: service, limits: CallTimeouts(call: call, look: look, absence: long, silence: long))
+        ServiceConnection(layer: service, limits: CallTimeouts(call: call, status: look, absence: long, silence: long))
     }
 
     @Test func `silent service: a call is given up at the shortest of its time limits`() {

@@ -272,7 +272,7 @@ import Testing
         async throws
     {
         let service = Cards.card()
-        let limits = CallTimeouts(call: Cards.longTime, look: Cards.longTime, absence: 50)
+        let limits = CallTimeouts(call: Cards.longTime, status: Cards.longTime, absence: 50)
         let reader = PCSCReader(.first, layer: service, limits: limits)
         let (calls, observation) = Self.observe(reader)
         #expect(await Cards.poll(reader) == (1, nil))

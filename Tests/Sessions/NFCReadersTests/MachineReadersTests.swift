@@ -89,13 +89,13 @@ import VirtualTags
             #expect(observations.count == 1)
             // The watch may begin after a tag has come, so several come and go.
             var looks = 0
-            let isTold = await Self.waits {
+            let isNotified = await Self.waits {
                 if looks % 20 == 0 { machine.bring(UInt8(looks / 20 % 256), on: 0) }
                 if looks % 20 == 10 { machine.readers.readers[0].field.removeAll() }
                 looks += 1
                 return changes.withLock { $0 > 0 }
             }
-            #expect(isTold)
+            #expect(isNotified)
             observations = []
         }
     }

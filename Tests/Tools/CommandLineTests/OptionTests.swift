@@ -179,11 +179,11 @@ struct OptionTests {
     }
 
     @Test func `nfc background doctor: a short look at the reader, not recorded`() {
-        let named = BackgroundDoctorCommand.lookConfiguration(over: own)
+        let named = BackgroundDoctorCommand.readerConfiguration(over: own)
         #expect(named.reader == "pcsc" && named.tags == "t" && named.cardReader == "pcsc:C")
         #expect(named.recording == nil && (named.patience ?? .seconds(60)) <= .seconds(5))
-        #expect(BackgroundDoctorCommand.lookConfiguration(over: ReaderConfiguration()).reader == "pcsc")
-        #expect(BackgroundDoctorCommand.lookConfiguration(over: ReaderConfiguration(tags: "t")).reader == "virtual")
+        #expect(BackgroundDoctorCommand.readerConfiguration(over: ReaderConfiguration()).reader == "pcsc")
+        #expect(BackgroundDoctorCommand.readerConfiguration(over: ReaderConfiguration(tags: "t")).reader == "virtual")
     }
 
     @Test func `nfc links fetch: its options`() throws {

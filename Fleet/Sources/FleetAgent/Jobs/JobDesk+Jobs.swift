@@ -27,7 +27,7 @@ extension JobDesk {
     }
 
     private func refuse(_ error: JobRefusal, now: Int64) async {
-        strangersLog(
+        untrustedJobLog(
             "job-refused",
             "A job was refused: \(error.reason)",
             [.init("code", .string(error.code.description))]
@@ -57,7 +57,7 @@ extension JobDesk {
                 } catch {
                     postpone(job, error)
                 }
-            case .waiting: strangersLog("job-again", "The job \(job.id) was received again, and is waiting.")
+            case .waiting: untrustedJobLog("job-again", "The job \(job.id) was received again, and is waiting.")
             case .ended(let members): try await repeatOutcome(members, now: now)
             }
         } catch {

@@ -48,7 +48,7 @@ package actor JobDesk {
     /// Limits outcomes that are sent again.
     var repetitions = MinuteLimit(100)
     /// A rate-limited log for messages that anyone can cause.
-    let strangersLog: LimitedLog
+    let untrustedJobLog: LimitedLog
     /// Journaled jobs that need no tag and are not done yet, because of a restart or a storage error.
     private var interruptedJobs: [Job] = []
     /// Outcomes that could not be stored and will be retried.
@@ -59,7 +59,7 @@ package actor JobDesk {
 
     package init(_ parts: Parts, onStored: @escaping @Sendable ([StoredEvent]) -> Void) {
         self.parts = parts
-        strangersLog = LimitedLog(parts.log, about: "jobs", loop: parts.loop)
+        untrustedJobLog = LimitedLog(parts.log, about: "jobs", loop: parts.loop)
         self.onStored = onStored
     }
 
@@ -148,7 +148,7 @@ package actor JobDesk {
     package func close() async {
         isClosed = true
         timer?.cancel()
-        strangersLog.reportLeftOut()
+        untrustedJobLog.reportOmittedLines()
         for _ in 0..<50 where runningJobCount > 0 { try? await Task.sleep(for: .milliseconds(20)) }
     }
 }

@@ -37,11 +37,11 @@ final class LimitedLog: @unchecked Sendable {
             return (isAllowed, leftOut == 1)
         }
         if isAllowed { return log(event, text, details) }
-        if isFirst { loop.after(span) { [weak self] in self?.reportLeftOut() } }
+        if isFirst { loop.after(span) { [weak self] in self?.reportOmittedLines() } }
     }
 
     /// Logs how many lines were left out since the last such report.
-    func reportLeftOut() {
+    func reportOmittedLines() {
         let count = lock.withLock {
             defer { leftOut = 0 }
             return leftOut

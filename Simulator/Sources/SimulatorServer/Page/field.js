@@ -4,7 +4,7 @@ import { t } from './support/texts.js';
 import { notify, say } from './support/notices.js';
 import { visibleText } from './support/visible.js';
 import { act, ask, sentence, store, trace } from './session.js';
-import { isVainSearch } from './inspector/row-kinds.js';
+import { isUnansweredSearch } from './inspector/row-kinds.js';
 import { tagArt } from './drawer/tag-art.js';
 import { showView } from './layout.js';
 
@@ -51,7 +51,7 @@ export function setUpField() {
 function report(tag, from) {
     const name = visibleText(tag.name, 60);
     if (tag.phone_can?.reason) return t('field.cannot', { name, reason: visibleText(tag.phone_can.reason) });
-    const count = trace.rows.slice(from).filter((row) => row.tag === tag.id && row.kind === 'exchange' && !isVainSearch(row)).length;
+    const count = trace.rows.slice(from).filter((row) => row.tag === tag.id && row.kind === 'exchange' && !isUnansweredSearch(row)).length;
     return count > 0 ? t('field.tapped', { name, n: count }) : t('field.nobody-asked', { name });
 }
 

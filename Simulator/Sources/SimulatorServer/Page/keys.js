@@ -72,7 +72,7 @@ function openKeys() {
                 h('dl', { class: 'key-list' }, ...keys.map(([key, action]) => h('div', {},
                     h('dt', {}, ...key.split(' ').map((part) => h('kbd', { text: part }))),
                     h('dd', { text: t(`keys.${group}.${action}`) }))))))),
-            h('div', { class: 'condition' }, h('label', { for: id, text: t('keys.single') }), box, h('p', { class: 'condition-told', id: `${id}-hint`, text: t('keys.single-hint') })),
+            h('div', { class: 'condition' }, h('label', { for: id, text: t('keys.single') }), box, h('p', { class: 'condition-hint', id: `${id}-hint`, text: t('keys.single-hint') })),
         ],
     });
 }

@@ -52,19 +52,19 @@ async function reset() {
 
 function makeSwitch(item) {
     const id = newID('switch');
-    const told = h('p', { class: 'condition-told', id: `${id}-told` });
+    const hint = h('p', { class: 'condition-hint', id: `${id}-hint` });
     const set = (value) => act('switch', { name: item.name, value });
     const control = { flag: flagControl, share: shareControl, count: countControl }[item.kind](item, id, set);
     store.on(['switches'], (state) => {
         const value = state.switches[item.name] ?? item.usual;
         control.show(value);
-        setText(told, state.switches.told?.[item.name] ?? t(`switch.${item.name}.told`));
+        setText(hint, t(`switch.${item.name}.hint`));
     });
-    return h('li', { class: 'condition' }, ...control.elements, told);
+    return h('li', { class: 'condition' }, ...control.elements, hint);
 }
 
 function flagControl(item, id, set) {
-    const box = h('input', { type: 'checkbox', role: 'switch', class: 'switch', id, 'aria-describedby': `${id}-told` });
+    const box = h('input', { type: 'checkbox', role: 'switch', class: 'switch', id, 'aria-describedby': `${id}-hint` });
     box.addEventListener('change', () => set(item.isInverted ? !box.checked : box.checked));
     return {
         elements: [h('label', { for: id, text: t(`switch.${item.name}`) }), box],
@@ -74,7 +74,7 @@ function flagControl(item, id, set) {
 
 function shareControl(item, id, set) {
     const output = h('output', { for: id, class: 'condition-value' });
-    const range = h('input', { type: 'range', id, min: '0', max: '100', step: '1', class: 'range', 'aria-describedby': `${id}-told` });
+    const range = h('input', { type: 'range', id, min: '0', max: '100', step: '1', class: 'range', 'aria-describedby': `${id}-hint` });
     const text = (percent) => t('unit.percent', { n: percent });
     range.addEventListener('input', () => setText(output, text(range.valueAsNumber)));
     range.addEventListener('change', () => set(range.valueAsNumber / 100));
@@ -90,7 +90,7 @@ function shareControl(item, id, set) {
 }
 
 function countControl(item, id, set) {
-    const box = h('input', { type: 'checkbox', role: 'switch', class: 'switch', id, 'aria-describedby': `${id}-told` });
+    const box = h('input', { type: 'checkbox', role: 'switch', class: 'switch', id, 'aria-describedby': `${id}-hint` });
     const number = h('input', {
         type: 'number', class: 'field short', min: String(item.least), max: '100000', value: String(item.start),
         'aria-label': t(`switch.${item.name}.number`), disabled: true,

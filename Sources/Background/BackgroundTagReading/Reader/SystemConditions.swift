@@ -98,15 +98,15 @@ public struct SystemConditions: Sendable, Hashable {
             camera,
             airplane,
         ]
-        let isLookedFor = others.allSatisfy(\.isMet)
+        let othersAllow = others.allSatisfy(\.isMet)
         // If another condition prevents the use of the reader, the reader itself is not the obstacle.
         let hasReader =
             switch reader {
             case .ready: true
             case .missing: false
-            case .unasked: !isLookedFor
+            case .unasked: !othersAllow
             }
-        return [Finding(.unsupported, hasReader, reader.text(isLookedFor: isLookedFor))] + others
+        return [Finding(.unsupported, hasReader, reader.text(othersAllow: othersAllow))] + others
     }
 
     private var unlocked: Finding {
@@ -206,13 +206,13 @@ public enum ReaderState: Sendable, Hashable {
 
     /// Returns the state as text.
     ///
-    /// - Parameter isLookedFor: whether no other condition prevents reading.
-    func text(isLookedFor: Bool) -> String {
+    /// - Parameter othersAllow: whether no other condition prevents reading.
+    func text(othersAllow: Bool) -> String {
         switch self {
         case .ready(let name): name
         case .missing(let reason): reason
-        case .unasked(let name?): isLookedFor ? "\(name): it has not answered yet." : "\(name), when it was last asked."
-        case .unasked(nil): isLookedFor ? "The reader has not answered yet." : "The reader has not been asked yet."
+        case .unasked(let name?): othersAllow ? "\(name): it has not answered yet." : "\(name), when it was last asked."
+        case .unasked(nil): othersAllow ? "The reader has not answered yet." : "The reader has not been asked yet."
         }
     }
 }

@@ -93,7 +93,7 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
         /// Whether to make further runs in which the tag comes back and is lost again at each later exchange.
         var losesTwice = false
         /// Whether the exploration fails if no fault happens in a run.
-        var hasToHappen = false
+        var mustHappen = false
         /// Returns the fault scripts to run, derived from the run without faults.
         var runs: @Sendable (Course) throws(FieldError) -> [FaultScript]
     }
@@ -199,7 +199,7 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
     /// A single run, given by the replay line of a report. If the run passes but none of its faults has happened, the
     /// exploration throws an error.
     public static func replay(_ replay: FaultScript) -> Exploration {
-        let part = Part(name: "replay", hasToHappen: true) { _ throws(FieldError) in
+        let part = Part(name: "replay", mustHappen: true) { _ throws(FieldError) in
             if let unreadable = replay.unreadable {
                 throw FieldError(.badReplay, "\"\(unreadable)\" replays nothing. \(FaultScript.help)")
             }

@@ -102,7 +102,7 @@ struct Explorer {
     private mutating func explore(_ part: Exploration.Part, after course: Exploration.Course) async throws {
         for script in try part.runs(course) {
             let run = try await attempt(script, as: part)
-            if part.hasToHappen, run.happened.isEmpty { throw Self.staleReplay(script, run) }
+            if part.mustHappen, run.happened.isEmpty { throw Self.staleReplay(script, run) }
             let exchanges = run.trace.exchanges.count
             guard part.losesTwice, !run.happened.isEmpty, let slip = script.steps.first, slip.position < exchanges
             else { continue }

@@ -75,7 +75,7 @@ extension TestField {
         let pending = state.withLock { $0.pending.map(\.name) }
         let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."
         let seconds = (now - start).components.seconds
-        let (whyItGoesOn, advice) = unfinished
+        let (reason, advice) = unfinished
         if let wait = work?.waits.first(where: { $0.end == nil }) {
             let queue = wait.isOnMainQueue ? "main queue" : "queue \"\(wait.queue)\""
             return stop(
@@ -87,7 +87,7 @@ extension TestField {
                 """
             )
         }
-        stop(.neverEnds, "The flow has not ended after \(seconds) s, and \(whyItGoesOn)\(missing)\(advice)")
+        stop(.neverEnds, "The flow has not ended after \(seconds) s, and \(reason)\(missing)\(advice)")
     }
 
     private func stop(_ code: FieldError.Code, _ reason: String) { fail(FieldError(code, reason, trace: trace)) }

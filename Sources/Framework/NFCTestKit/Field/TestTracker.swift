@@ -175,7 +175,7 @@ final class TestTracker: TestContext {
         for job in jobs { job.enqueue() }
     }
 
-    func beginsToWait(_ call: String, queue: String, end: Duration?) -> UInt64 {
+    func waitBegins(_ call: String, queue: String, end: Duration?) -> UInt64 {
         state.withLock { state in
             state.lastWait += 1
             state.work.waits.append(Wait(id: state.lastWait, call: call, queue: queue, end: end))
@@ -192,7 +192,7 @@ final class TestTracker: TestContext {
         }
     }
 
-    func endsToWait(_ id: UInt64) {
+    func waitEnds(_ id: UInt64) {
         state.withLock { state in
             state.work.waits.removeAll { $0.id == id }
             state.work.activity &+= 1

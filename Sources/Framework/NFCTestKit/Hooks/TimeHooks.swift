@@ -169,8 +169,8 @@ import NFCSessions
         SwiftJobs.release(after: scope.work)
         tracker.releaseJobs()
         guard let duration = VirtualDelay.duration(until: time) else {
-            let id = tracker.beginsToWait(call, queue: DispatchLibrary.currentLabel, end: nil)
-            defer { tracker.endsToWait(id) }
+            let id = tracker.waitBegins(call, queue: DispatchLibrary.currentLabel, end: nil)
+            defer { tracker.waitEnds(id) }
             while tracker.isOpen {
                 if unsafe wait(object, VirtualDelay.time(after: interval)) == 0 { return 0 }
                 tracker.noteFailedCheck(id)
@@ -180,8 +180,8 @@ import NFCSessions
         }
         if duration == .zero { return 1 }
         let end = environment.clock.now + duration
-        let id = tracker.beginsToWait(call, queue: DispatchLibrary.currentLabel, end: end)
-        defer { tracker.endsToWait(id) }
+        let id = tracker.waitBegins(call, queue: DispatchLibrary.currentLabel, end: end)
+        defer { tracker.waitEnds(id) }
         return unsafe wait(object, time)
     }
 }

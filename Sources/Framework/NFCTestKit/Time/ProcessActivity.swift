@@ -137,7 +137,7 @@ struct IdleTimeout: Sendable {
     func duration(after work: TestTracker.Work) -> Duration {
         // Other threads of the app are not tracked, and may have been started just now. A thread that the run has
         // started may sleep for any time before it continues.
-        if isZeroWhenTracked, !work.hasUntracked, !work.hasThreads, PoolThreads.othersSleep { return .zero }
+        if isZeroWhenTracked, !work.hasUntracked, !work.hasThreads, PoolThreads.areOthersAsleep { return .zero }
         return work.hasSources || Self.hasChildren ? long : duration
     }
 
@@ -181,7 +181,7 @@ enum PoolThreads {
     }
 
     /// Whether every thread of the process that is not a pool thread sleeps.
-    static var othersSleep: Bool {
+    static var areOthersAsleep: Bool {
         var activity = ProcessActivity()
         return activity.isAtRest(besides: numbers.withLock { $0 })
     }

@@ -87,7 +87,7 @@ public final class VirtualCardReader: CardReaderPort {
     ///
     /// - Parameter limit: the maximum wait, in real time.
     /// - Throws: ``Failure/noCard`` when no card starts emulating in time, or `CancellationError`.
-    public func untilCardIsThere(limit: Duration = .seconds(5)) async throws {
+    public func waitForCard(limit: Duration = .seconds(5)) async throws {
         let end = ContinuousClock.now + limit
         while !state.withLock({ $0.isEmulating && $0.card != nil }) {
             guard ContinuousClock.now < end else { throw Failure.noCard }

@@ -71,7 +71,7 @@ public final class SessionArbiter: Sendable {
         }
 
         /// Called when the last session's sheet was removed for a new holder. The holder may have withdrawn meanwhile.
-        mutating func sheetHasGone(for grant: Grant) -> Grant? {
+        mutating func sheetWasRemoved(for grant: Grant) -> Grant? {
             leaving = nil
             return holder == grant.request.id ? Grant(request: grant.request, remove: nil) : next()
         }
@@ -185,7 +185,7 @@ public final class SessionArbiter: Sendable {
         while let current = grant {
             guard let remove = current.remove else { return current.request.grant() }
             remove()
-            grant = state.withLock { $0.sheetHasGone(for: current) }
+            grant = state.withLock { $0.sheetWasRemoved(for: current) }
         }
     }
 

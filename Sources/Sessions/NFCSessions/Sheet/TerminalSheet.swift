@@ -101,7 +101,7 @@ public final class TerminalSheet: ScanSheet {
         }
         TerminalRestorer.arm(descriptor: terminal.fileDescriptor, settings: settings)
         let keys = DispatchSource.makeReadSource(fileDescriptor: terminal.fileDescriptor, queue: queue)
-        keys.setEventHandler { [weak self] in self?.keysCame() }
+        keys.setEventHandler { [weak self] in self?.keysArrived() }
         keys.setCancelHandler { terminal.close() }
         let sizeCheck = DispatchSource.makeTimerSource(queue: queue)
         sizeCheck.schedule(deadline: .now(), repeating: .milliseconds(250))
@@ -148,7 +148,7 @@ public final class TerminalSheet: ScanSheet {
 
     // MARK: Keys
 
-    private func keysCame() {
+    private func keysArrived() {
         let (cancel, awaitsMore) = state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
             guard let terminal = state.screen?.terminal else { return (nil, false) }
             let bytes = terminal.readKeys()
@@ -162,12 +162,12 @@ public final class TerminalSheet: ScanSheet {
             return (cancels ? state.cancel : nil, state.decoder.awaitsMore)
         }
         if awaitsMore {
-            queue.asyncAfter(deadline: .now() + .milliseconds(50)) { [weak self] in self?.nothingFollowed() }
+            queue.asyncAfter(deadline: .now() + .milliseconds(50)) { [weak self] in self?.keyTimedOut() }
         }
         cancel?()
     }
 
-    private func nothingFollowed() {
+    private func keyTimedOut() {
         let cancel = state.withLock { state in state.decoder.timeOut() ? state.cancel : nil }
         cancel?()
     }

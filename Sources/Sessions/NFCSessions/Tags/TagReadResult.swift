@@ -145,7 +145,7 @@ extension ActivatedTag {
             if forumTag == nil { outcome.findings.ndefStatus.error = error }
             let failure = TagWriteFailure(step: step, error: error)
             outcome.failure = failure
-            guard description != .none, !failure.leavesDoubt else { return outcome }
+            guard description != .none, !failure.isContentUnknown else { return outcome }
             if let ndefStatus = try? await forumTag?.queryNDEFStatus() { outcome.findings.ndefStatus = ndefStatus }
         }
         if description == .product { outcome.findings.product = await productName() }
@@ -200,5 +200,5 @@ package struct TagWriteFailure: Error, Sendable {
     package var error: TagError
 
     /// Whether the content of the tag is unknown, because the last command was not answered.
-    package var leavesDoubt: Bool { [.tagLost, .readerUnavailable, .cancelled].contains(error.code) }
+    package var isContentUnknown: Bool { [.tagLost, .readerUnavailable, .cancelled].contains(error.code) }
 }

@@ -71,7 +71,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         if let status = status ?? nil, let reader = status.reader {
             return Finding("reader", reader.met ? .works : .fails, reader.source, fix: reader.met ? nil : fix)
         }
-        let environment = NFCEnvironment(Self.lookConfiguration(over: .ofProcess))
+        let environment = NFCEnvironment(Self.readerConfiguration(over: .ofProcess))
         if case .none(let reason) = environment.reader { return Finding("reader", .fails, reason, fix: fix) }
         guard let driver = environment.driver else {
             return Finding("reader", .fails, "No reader was found.", fix: fix)
@@ -85,7 +85,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
     }
 
     /// The configuration of the reader that the service would use, without recording.
-    static func lookConfiguration(over own: ReaderConfiguration) -> ReaderConfiguration {
+    static func readerConfiguration(over own: ReaderConfiguration) -> ReaderConfiguration {
         var configuration = own
         configuration.reader = own.backgroundReader
         configuration.recording = nil

@@ -164,8 +164,8 @@ extension DemoSandbox {
     /// Cleans up a demo that was killed. Returns false if the folder does not belong to a demo.
     @discardableResult
     static func takeAway(_ path: String) -> Bool {
-        let isNamedSo = (path as NSString).lastPathComponent.hasPrefix(prefix + ".")
-        guard isNamedSo, (try? PrivateFolder(path, creates: false)) != nil else { return false }
+        let hasDemoPrefix = (path as NSString).lastPathComponent.hasPrefix(prefix + ".")
+        guard hasDemoPrefix, (try? PrivateFolder(path, creates: false)) != nil else { return false }
         return remove(path)
     }
 

@@ -151,7 +151,7 @@ extension CommandFailure {
     /// the tag may now contain.
     init(_ failure: TagWriteFailure) {
         let error = failure.error
-        guard failure.leavesDoubt else {
+        guard failure.isContentUnknown else {
             let loss = error.code == .updateFailed ? Self.loss(in: failure.step) : ""
             self.init(TagError(error.code, error.reason + loss, link: error.link))
             return

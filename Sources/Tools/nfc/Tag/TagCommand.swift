@@ -277,6 +277,6 @@ struct TagLockCommand: AsyncParsableCommand {
 extension TagWriteFailure {
     /// The text for the scanning sheet, which is too short to explain what the tag may contain.
     var sheetMessage: String {
-        leavesDoubt ? "The tag was removed too early. Hold it near the reader again." : error.reason
+        isContentUnknown ? "The tag was removed too early. Hold it near the reader again." : error.reason
     }
 }

@@ -126,7 +126,7 @@ extension FlipperTagDump {
     }
 
     private static func fields(ofFiles files: [UInt16: [UInt8]]) -> [FlipperLine]? {
-        guard let message = message(in: files), withoutRemains(files) == Self.files(message) else { return nil }
+        guard let message = message(in: files), withUnusedBytesCleared(files) == Self.files(message) else { return nil }
         let lines = stride(from: 0, to: message.count, by: 16).map { start in
             FlipperLine.field("NDEF Data", bytes: Array(message[start..<min(start + 16, message.count)]))
         }
@@ -139,7 +139,7 @@ extension FlipperTagDump {
         return count <= file.count - 2 ? Array(file[2..<(2 + count)]) : nil
     }
 
-    static func withoutRemains(_ files: [UInt16: [UInt8]]) -> [UInt16: [UInt8]] {
+    static func withUnusedBytesCleared(_ files: [UInt16: [UInt8]]) -> [UInt16: [UInt8]] {
         guard let message = message(in: files), let file = files[0xE104] else { return files }
         var files = files
         files[0xE104] = Array(file.prefix(2)) + message + Array(repeating: 0, count: file.count - 2 - message.count)

@@ -87,10 +87,10 @@ public struct NTAG424Card: NativeCard {
             isSelected = command.data == Self.applicationName
             return CardAnswer(status: .success)
         }
-        let meansTag = command.data.isEmpty && [0x00, 0x03].contains(command.p1)
-        guard command.p1 <= 0x02 || meansTag else { throw .wrongParameters }
-        guard command.data.count == 2 || meansTag else { throw .wrongLength }
-        let identifier = meansTag ? 0x3F00 : UInt16(high: command.data[0], low: command.data[1])
+        let selectsRoot = command.data.isEmpty && [0x00, 0x03].contains(command.p1)
+        guard command.p1 <= 0x02 || selectsRoot else { throw .wrongParameters }
+        guard command.data.count == 2 || selectsRoot else { throw .wrongLength }
+        let identifier = selectsRoot ? 0x3F00 : UInt16(high: command.data[0], low: command.data[1])
         if command.p1 != 0x02, identifier == 0x3F00 || identifier == 0xE110 {
             forgetSelection()
             isSelected = identifier == 0xE110

@@ -17,7 +17,7 @@ import Testing
         } catch { return error as? VirtualCardReader.Failure == .noCard }
     }
 
-    private func seesCard() async -> Bool { (try? await reader.untilCardIsThere(limit: .zero)) != nil }
+    private func seesCard() async -> Bool { (try? await reader.waitForCard(limit: .zero)) != nil }
 
     @Test func `card reader: a card answers while it is attached, near and emulating`() async throws {
         #expect(await isWithoutCard())
@@ -86,8 +86,8 @@ import Testing
     }
 
     @Test func `wait for a card: returns when an app emulates one, or fails at the limit`() async throws {
-        await #expect(throws: VirtualCardReader.Failure.noCard) { try await reader.untilCardIsThere(limit: .zero) }
-        let waiting = Task { [reader] in try await reader.untilCardIsThere(limit: .seconds(30)) }
+        await #expect(throws: VirtualCardReader.Failure.noCard) { try await reader.waitForCard(limit: .zero) }
+        let waiting = Task { [reader] in try await reader.waitForCard(limit: .seconds(30)) }
         for _ in 0..<100 { await Task.yield() }
         #expect(reader.attach(card))
         reader.setEmulating(true)

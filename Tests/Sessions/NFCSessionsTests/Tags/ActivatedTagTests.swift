@@ -136,7 +136,7 @@ import VirtualTags
                 }
                 let failure = try #require(outcome.failure)
                 #expect(
-                    failure.error.code == code && !failure.leavesDoubt && "\(failure.step)" == "writing",
+                    failure.error.code == code && !failure.isContentUnknown && "\(failure.step)" == "writing",
                     "\(product)"
                 )
                 #expect(outcome.findings.ndefStatus.detection?.access == access, "\(product)")
@@ -158,7 +158,7 @@ import VirtualTags
             return outcome
         }
         let failure = try #require(outcome.failure)
-        #expect(failure.error.code == .readerUnavailable && failure.leavesDoubt)
+        #expect(failure.error.code == .readerUnavailable && failure.isContentUnknown)
         #expect(outcome.findings.product == nil && outcome.findings.ndefStatus.message == nil)
     }
 
@@ -171,7 +171,7 @@ import VirtualTags
             }
             let step = outcome.failure.map { "\($0.step)" } ?? "done"
             if let failure = outcome.failure {
-                #expect(failure.error.code == .tagLost && failure.leavesDoubt, "exchange \(exchange)")
+                #expect(failure.error.code == .tagLost && failure.isContentUnknown, "exchange \(exchange)")
             }
             if step != steps.last { steps.append(step) }
         }

@@ -89,8 +89,8 @@ struct NFCLintCommand: ParsableCommand {
             let text = message(for: error)
             let answer = Report.failure(isUsage ? "usage" : "unreadable-file", text) + "\n"
             // If writing the JSON fails, report the error as text.
-            let isTold = CommandLine.arguments.contains("--json") && (try? Console.print(answer)) != nil
-            if !isTold { Console.note("Error: \(text)") }
+            let isPrinted = CommandLine.arguments.contains("--json") && (try? Console.print(answer)) != nil
+            if !isPrinted { Console.note("Error: \(text)") }
             Foundation.exit(isUsage ? 2 : 1)
         }
     }

@@ -4,13 +4,13 @@
 const searches = /^(REQA|WUPA|ALL_REQ|SENS_REQ|REQB|WUPB|POLLING|INVENTORY)\b/;
 
 /** Whether a row is a search without an answer. */
-export function isVainSearch(row) {
+export function isUnansweredSearch(row) {
     return row.kind === 'exchange' && row.error === 'timeout' && searches.test(row.words ?? '');
 }
 
 /** Whether an error occurred in a row. A search without an answer is not an error. */
 export function isFailure(row) {
-    return Boolean(row.error) && !isVainSearch(row);
+    return Boolean(row.error) && !isUnansweredSearch(row);
 }
 
 /** Whether a carrier row turns the field on. */

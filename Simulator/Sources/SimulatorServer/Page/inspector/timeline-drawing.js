@@ -3,7 +3,7 @@ import { duration } from '../support/format.js';
 import { t } from '../support/texts.js';
 import { visibleText } from '../support/visible.js';
 import { store, trace } from '../session.js';
-import { isFailure, isVainSearch } from './row-kinds.js';
+import { isFailure, isUnansweredSearch } from './row-kinds.js';
 import { gapWidth } from './time-scale.js';
 
 /** The y coordinates of the tracks, in CSS pixels. */
@@ -225,11 +225,11 @@ function drawAirtime(context, view, rows, colors) {
         if (row.kind !== 'exchange') continue;
         const x = view.x(row.t_us);
         const width = Math.max(1, view.x(row.t_us + (row.airtime_us ?? 0)) - x - 0.5);
-        const isVain = isVainSearch(row);
-        const height = row.write ? 26 : isVain ? 6 : 18;
-        context.fillStyle = isFailure(row) ? colors.error : isVain ? colors.faint : colors.technology(row.technology);
+        const isUnanswered = isUnansweredSearch(row);
+        const height = row.write ? 26 : isUnanswered ? 6 : 18;
+        context.fillStyle = isFailure(row) ? colors.error : isUnanswered ? colors.faint : colors.technology(row.technology);
         context.fillRect(x, trackHeight - 6 - height, width, height);
-        if (width > 70 && !isVain) {
+        if (width > 70 && !isUnanswered) {
             context.fillStyle = colors.panel;
             clipped(context, visibleText(row.words, 60), x + 4, trackHeight - 6 - height / 2, width - 8);
         }

@@ -6,7 +6,7 @@ import { t } from '../support/texts.js';
 import { store, trace } from '../session.js';
 import { TimeScale } from './time-scale.js';
 import { drawTimeline, rowAt, trackHeight } from './timeline-drawing.js';
-import { isVainSearch } from './row-kinds.js';
+import { isUnansweredSearch } from './row-kinds.js';
 import { timelineTable } from './timeline-table.js';
 
 /** Space at the end for the label of the last callback, in CSS pixels. */
@@ -51,7 +51,7 @@ export function makeTimeline(onSelect) {
         for (; added < trace.rows.length; added += 1) {
             const row = trace.rows[added];
             // Unanswered searches don't count as activity.
-            if (row.kind !== 'carrier' && !isVainSearch(row)) scale.add(row.t_us, row.airtime_us ?? 0);
+            if (row.kind !== 'carrier' && !isUnansweredSearch(row)) scale.add(row.t_us, row.airtime_us ?? 0);
         }
         if (!table.hidden) table.replaceChildren(timelineTable(onSelect));
         queue();

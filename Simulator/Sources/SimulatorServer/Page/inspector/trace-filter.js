@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isFailure, isVainSearch } from './row-kinds.js';
+import { isFailure, isUnansweredSearch } from './row-kinds.js';
 
 /** The groups of rows that the user can show and hide. Unanswered searches are a separate group. */
 export const groups = {
@@ -27,7 +27,7 @@ export class TraceFilter {
     tag = null;
 
     takes(row) {
-        if (!this.shown.has(isVainSearch(row) ? 'searches' : groupOf.get(row.kind) ?? 'exchanges')) return false;
+        if (!this.shown.has(isUnansweredSearch(row) ? 'searches' : groupOf.get(row.kind) ?? 'exchanges')) return false;
         if (this.errorsOnly && !isFailure(row)) return false;
         if (this.tag && row.tag !== this.tag) return false;
         return !this.text || this.#matches(row);

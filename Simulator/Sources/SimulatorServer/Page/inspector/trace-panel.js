@@ -8,7 +8,7 @@ import { visibleText } from '../support/visible.js';
 import { act, store, trace } from '../session.js';
 import { VirtualList } from './virtual-list.js';
 import { TraceFilter, groups, usual } from './trace-filter.js';
-import { isFailure, isVainSearch } from './row-kinds.js';
+import { isFailure, isUnansweredSearch } from './row-kinds.js';
 import { rowDetails } from './row-details.js';
 
 const rowHeight = 28;
@@ -97,7 +97,7 @@ export function makeTracePanel() {
         /** Shows a row, even if the filter hides it. */
         goTo: (index) => {
             if (!visible.includes(index)) {
-                bar.reset(isVainSearch(trace.rows[index]) ? Object.keys(groups) : usual);
+                bar.reset(isUnansweredSearch(trace.rows[index]) ? Object.keys(groups) : usual);
                 refilter();
             }
             list.activate(visible.indexOf(index), true);
@@ -112,7 +112,7 @@ function drawRow(element, row, showsBytes) {
     if (!row) return;
     const part = parts.get(element) ?? makeRow(element);
     const tag = store.tag(row.tag);
-    element.className = `virtual-row kind-${row.kind}${isFailure(row) ? ' failed' : ''}${isVainSearch(row) ? ' vain' : ''}${row.write ? ' write' : ''}`;
+    element.className = `virtual-row kind-${row.kind}${isFailure(row) ? ' failed' : ''}${isUnansweredSearch(row) ? ' unanswered' : ''}${row.write ? ' write' : ''}`;
     element.dataset.technology = row.technology ?? tag?.technology ?? '';
     const sign = `${row.kind} ${row.write} ${row.near}`;
     if (part.shown !== sign) {

@@ -5,7 +5,7 @@ import { t } from '../support/texts.js';
 import { foreign, visibleText } from '../support/visible.js';
 import { act, store, trace } from '../session.js';
 import { makeDraggable } from '../field.js';
-import { isFieldOn, isVainSearch } from '../inspector/row-kinds.js';
+import { isFieldOn, isUnansweredSearch } from '../inspector/row-kinds.js';
 import { tagArt } from '../drawer/tag-art.js';
 
 /** How long the field glows after an exchange, in milliseconds. */
@@ -68,7 +68,7 @@ function showActivity(zone) {
         for (let index = from; index < trace.rows.length; index += 1) {
             const row = trace.rows[index];
             if (row.kind === 'carrier') zone.classList.toggle('carrier', isFieldOn(row));
-            if (row.kind === 'exchange' && !isVainSearch(row)) hasExchange = true;
+            if (row.kind === 'exchange' && !isUnansweredSearch(row)) hasExchange = true;
         }
         if (!hasExchange) return;
         zone.classList.add('active');

@@ -22,7 +22,7 @@ struct Suppressions {
         var isBeforeCode = true
         for (index, line) in lines.enumerated() {
             let hasNoCode = isBeforeCode
-            isBeforeCode = isBeforeCode && Self.isWithoutCode(line)
+            isBeforeCode = isBeforeCode && Self.containsNoCode(line)
             let comment = Self.comment(line, &isInText)
             guard let comment, let mark = line[comment...].firstRange(of: "nfclint:disable") else { continue }
             let rest = line[mark.upperBound...]
@@ -64,7 +64,7 @@ struct Suppressions {
     /// - Parameter isInText: whether the line begins inside a multi-line literal. Updated for the next line.
     private static func comment(_ line: String, _ isInText: inout Bool) -> String.Index? {
         var rest = line[...]
-        var isBehindBlank = true
+        var followsBlank = true
         // If one quote is not closed, later quotes aren't either, because all quotes after the first are escaped.
         var hasEnds = true
         while let character = rest.first {
@@ -75,18 +75,18 @@ struct Suppressions {
             }
             if !isInText {
                 let isComment = ["//", "/*", "<!--"].contains { rest.hasPrefix($0) }
-                let isMark = isBehindBlank && ["# ", "#nfclint"].contains { rest.hasPrefix($0) }
+                let isMark = followsBlank && ["# ", "#nfclint"].contains { rest.hasPrefix($0) }
                 if isComment || isMark { return rest.startIndex }
                 if character == "\"", hasEnds {
                     if let end = Self.end(of: rest) {
                         rest = rest[end...]
-                        isBehindBlank = false
+                        followsBlank = false
                         continue
                     }
                     hasEnds = false
                 }
             }
-            isBehindBlank = character.isWhitespace
+            followsBlank = character.isWhitespace
             rest = rest.dropFirst()
         }
         return nil
@@ -124,7 +124,7 @@ struct Suppressions {
     }
 
     /// Whether a line is blank, a comment, or part of a file header.
-    private static func isWithoutCode(_ line: String) -> Bool {
+    private static func containsNoCode(_ line: String) -> Bool {
         let text = line.trimmed
         return text.isEmpty || ["//", "/*", "*", "#!", "<?xml", "<!DOCTYPE", "<!--"].contains { text.hasPrefix($0) }
     }

@@ -149,10 +149,10 @@ extension Rule {
                 for call in function.calls {
                     guard let source = decoded(call, number, trace, decoders, unit) else { continue }
                     // In code for links or other record types, report only records that are checked to be well-known.
-                    let isSaid = PayloadTrace.isWellKnownRecord(call.node)
+                    let isWellKnown = PayloadTrace.isWellKnownRecord(call.node)
                     let isAsked = function.names.contains("wellKnownTypeURIPayload")
                     let hasOthers = !function.names.isDisjoint(with: ["media", "nfcExternal"])
-                    guard isSaid ?? !(isAsked || hasOthers) else { continue }
+                    guard isWellKnown ?? !(isAsked || hasOthers) else { continue }
                     let text =
                         source == .cut
                         ? "Bytes are cut off a payload by hand to get its text."

@@ -107,12 +107,12 @@ extension Rule {
 
     private static func starts(_ function: FunctionInfo, _ unit: Unit) -> Bool {
         if starts.contains(function.name) { return true }
-        return function.kind == .initializer && isMadeByItself(function.owner, unit)
+        return function.kind == .initializer && isCreatedAutomatically(function.owner, unit)
             || function.name == "application" && function.labels.last == "didFinishLaunchingWithOptions"
     }
 
     /// Whether objects of a type are created without a user action, like screens and property values.
-    private static func isMadeByItself(_ owner: String?, _ unit: Unit) -> Bool {
+    private static func isCreatedAutomatically(_ owner: String?, _ unit: Unit) -> Bool {
         guard let owner, let type = unit.index.types[owner] else { return false }
         if type.inherited.contains(where: {
             $0.hasSuffix("ViewController") || $0 == "View" || $0 == "UIView" || $0 == "App"

@@ -227,8 +227,8 @@ struct QuietPaths {
         Finder.all(FunctionCallExprSyntax.self, in: Syntax(node)).contains { call in
             let name = call.calledExpression.lastName ?? ""
             guard !Names.isLog(call), !isEmptyDispatch(call, name) else { return false }
-            let isWaitedFor = call.parent?.is(AwaitExprSyntax.self) == true
-            return !(isWaitedFor && isCommand(name))
+            let isAwaited = call.parent?.is(AwaitExprSyntax.self) == true
+            return !(isAwaited && isCommand(name))
         }
     }
 }
