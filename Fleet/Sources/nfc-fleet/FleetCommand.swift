@@ -10,10 +10,10 @@ struct FleetCommand: AsyncParsableCommand {
         commandName: "nfc fleet",
         abstract: "Watch and use the readers of many machines, over an MQTT broker.",
         discussion: """
-            The broker is that of --broker, or of nfc/fleet.toml in the configuration
-            folder; by default mqtts://localhost. It connects with TLS, unless the
-            address begins with mqtt://. A broker on another machine then also needs
-            --allow-plain.
+            The broker is set by --broker, or by nfc/fleet.toml in the configuration
+            folder; the default is mqtts://localhost. The connection uses TLS, unless
+            the address begins with mqtt://. A broker on another machine then also
+            needs --allow-plain.
 
             Examples:
               nfc fleet demo

@@ -39,7 +39,7 @@ extension LinkMatcher {
         }
         let name = HostName.ascii(domain) ?? domain.lowercased()
         guard entry.domain == name || url.host == name else {
-            let why = "The file is of \(domain); for the host \(url.host) the one of \(entry.domain) counts."
+            let why = "This is the file of \(domain), but links of \(url.host) follow the file of \(entry.domain)."
             return LinkAnswer(why: why)
         }
         return answer(url, installed: installed)

@@ -94,7 +94,7 @@ import Glibc
         }
     }
 
-    /// Whether messages are waiting to be accepted by the bus. False when the bus is gone.
+    /// Whether messages are waiting to be accepted by the bus. False when the connection to the bus was lost.
     private var isSending: Bool {
         guard let events = UInt16(exactly: unsafe ocn_bus_get_events(bus)) else { return false }
         return events & UInt16(POLLOUT) != 0
@@ -146,7 +146,7 @@ import Glibc
         while true {
             var message: OpaquePointer?
             let number = unsafe ocn_bus_process(bus, &message)
-            guard number >= 0 else { throw BusError(number: number, "The bus is gone") }
+            guard number >= 0 else { throw BusError(number: number, "The connection to the bus was lost") }
             guard number > 0 else {
                 if !isSending, !ledger.awaits(ReplyLedger.daemon) { isSilent = false }
                 return nil

@@ -54,7 +54,7 @@ package final class DeliveryService: @unchecked Sendable {
         try bus.take(desktopID, yields: presence == .background, replaces: presence == .visible)
     }
 
-    /// Receives links until this instance is stopped or replaced. Throws when the bus is gone.
+    /// Receives links until this instance is stopped or replaced. Throws when the connection to the bus was lost.
     ///
     /// - Parameter isStopped: called at least every second; return true to stop.
     @discardableResult

@@ -58,7 +58,7 @@ package final class PrivateBus: Sendable {
         guard !address.isEmpty else {
             kill(process, SIGKILL)
             waitpid(process, nil, 0)
-            let reason = "\(launch.path) did not start to listen. Use a folder with a shorter path: TMPDIR=/tmp"
+            let reason = "\(launch.path) did not start listening. Use a folder with a shorter path: TMPDIR=/tmp"
             throw BusError(.noBus, reason)
         }
         return (process, String(address))

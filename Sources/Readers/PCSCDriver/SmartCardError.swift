@@ -76,8 +76,8 @@ package struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertibl
             """
         case .socketForbidden:
             """
-            This user may not use the PC/SC service's socket. Let its group have it, or run as a user who may: see the \
-            owner of /run/pcscd/pcscd.comm.
+            This user has no access to the PC/SC service's socket. Give access to the user's group, or run as a user \
+            who has access: see the owner of /run/pcscd/pcscd.comm.
             """
         case .noService, .serviceStopped, .communicationError, .invalidHandle:
             """
@@ -94,13 +94,13 @@ package struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertibl
         case .sharingViolation:
             """
             The card is in use by another program. Close that program and try again; scdaemon of GnuPG, browsers with \
-            smart card modules and pcsc_scan are known for it.
+            smart card modules and pcsc_scan are known to do this.
             """
         case .unknownReader, .readerUnavailable: "The reader is gone. Plug it in again."
         case .noSmartcard, .removedCard: "The tag left the field."
         case .resetCard: "Another program has reset the tag."
         case .unresponsiveCard, .unpoweredCard: "The tag does not answer the reader."
-        case .notTransacted: "The reader could not exchange anything with the tag."
+        case .notTransacted: "The reader could not communicate with the tag."
         case .timeout:
             """
             The PC/SC service pcscd did not answer in time. If it happens again, restart it with: systemctl restart \

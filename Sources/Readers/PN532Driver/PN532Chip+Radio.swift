@@ -223,7 +223,9 @@ extension PN532Chip {
         guard level > 0 else { throw LinkError(.timeout, "The tag does not answer.") }
         let received = try read([UInt16](repeating: PN53xRegister.fifoData, count: Int(level)))
         let answer = Self.withoutParity(received)
-        guard answer.count > 2 else { throw LinkError(.transmission, "The answer has no whole bytes.") }
+        guard answer.count > 2 else {
+            throw LinkError(.transmission, "The answer is too short for data and a checksum.")
+        }
         let expected = CyclicRedundancyCheck.b(answer.dropLast(2))
         guard answer.suffix(2) == expected.littleEndianBytes else {
             throw LinkError(.transmission, "The checksum of the answer is wrong.")

@@ -162,7 +162,8 @@ final class ListeningSocket: @unchecked Sendable {
         } catch {
             guard error.code == .inUse else { throw EmulationError(error.reason) }
             throw EmulationError(
-                "Another program is already the reader at \(folder.path)/\(name). Stop it, or choose another folder."
+                "Another program already emulates the reader at \(folder.path)/\(name). Stop it, or choose another "
+                    + "folder."
             )
         }
     }

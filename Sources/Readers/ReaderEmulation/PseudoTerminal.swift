@@ -72,7 +72,9 @@ struct PseudoTerminal {
             throw EmulationError("\(link) already links to something else. Choose another path for the serial line.")
         }
         guard !isInUse(link) else {
-            throw EmulationError("Another program is already the PN532 at \(link). Stop it, or choose another path.")
+            throw EmulationError(
+                "Another program already emulates the PN532 at \(link). Stop it, or choose another path."
+            )
         }
     }
 

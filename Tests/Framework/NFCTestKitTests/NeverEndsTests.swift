@@ -88,7 +88,7 @@ import VirtualTags
                     try await Self.wait(field) { DispatchQueue.main.async { DispatchSemaphore(value: 0).wait() } }
                 }
             }
-            let start = "The main queue is blocked: what runs there waits with DispatchSemaphore.wait(), "
+            let start = "The main queue is blocked: its current work waits with DispatchSemaphore.wait(), "
             #expect(error?.code == .queueIsBlocked && error?.reason.hasPrefix(start) == true)
             #expect(error?.reason.contains(" s of real time. Never called: read. A delegate's methods ") == true)
         }

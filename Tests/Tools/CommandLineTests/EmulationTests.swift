@@ -71,7 +71,7 @@ import Testing
             nfc emulate --image card.json --pn532 line --timeout 0.1 >/dev/null; echo $?; ls line 2>/dev/null
             """
         let lines = try run("--image card.json --pn532 line --json --timeout 120", script)
-        let sentence = "Another program is already the PN532 at line."
+        let sentence = "Another program already emulates the PN532 at line."
         #expect(lines.first?.contains(sentence) == true, "\(lines)")
         #expect(Array(lines.dropFirst()) == ["3", "same", "left", "0"])
     }

@@ -21,7 +21,8 @@ extension JobDesk {
     /// Reports that messages were dropped because too many arrived at once.
     func noteDropped(_ count: Int) async {
         let reason = """
-            \(count) messages were dropped, because they came faster than this node can handle. Send fewer at a time.
+            \(count) messages were dropped, because they arrived faster than this node can handle them. \
+            Send fewer at a time.
             """
         await refuse(JobRefusal(.tooManyJobs, reason), now: Timestamp.now)
     }

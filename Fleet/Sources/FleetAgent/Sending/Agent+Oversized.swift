@@ -23,7 +23,7 @@ extension Agent {
         guard outbox.inFlight[number] == place else { return }
         guard let shortened = events.first.flatMap({ CloudEvent.shortened($0.payload) }), outbox.shorten(number) else {
             let advice = "Raise the broker's size limit."
-            log("event-given-up", "\(name) is too large for the broker, and was given up. \(advice)")
+            log("event-given-up", "\(name) is too large for the broker, and was dropped. \(advice)")
             return await acknowledge([UInt64(number)])
         }
         noteOversized(number)

@@ -47,7 +47,7 @@ package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
         }
         if rest.hasPrefix(":") {
             guard let number = Int(rest.dropFirst()), (1...65535).contains(number) else {
-                throw ConfigurationError("The broker's port must be 1 to 65535, not as in \(text).")
+                throw ConfigurationError("The broker's port in \(text) is invalid. It must be 1 to 65535.")
             }
             port = number
         } else if !rest.isEmpty {

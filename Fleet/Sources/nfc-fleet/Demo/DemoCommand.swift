@@ -10,8 +10,8 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Start a broker, an agent and virtual tags on this machine, and print events.",
         discussion: """
-            Everything is on 127.0.0.1 and in a folder of its own, which is removed at
-            the end. Other programs can use the broker meanwhile, for example:
+            Everything runs on 127.0.0.1, with its files in a separate folder that is
+            removed at the end. Other programs can use the broker meanwhile, for example:
             mosquitto_sub -p PORT -t 'opencorenfc/#' -v
 
             Examples:
@@ -19,7 +19,7 @@ struct DemoCommand: AsyncParsableCommand {
               nfc fleet demo --once --json
               nfc fleet demo --port 1883
 
-            Exit status: 0 when every event came, 1 when one did not, 3 without
+            Exit status: 0 when every event arrived, 1 when one did not, 3 without
             mosquitto, 130 when cancelled.
             """
     )

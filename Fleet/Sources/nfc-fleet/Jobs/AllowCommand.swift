@@ -18,7 +18,7 @@ struct AllowCommand: AsyncParsableCommand {
               nfc fleet allow kiosk-7 --mode off
               nfc fleet allow kiosk-7 --clear
 
-            Exit status: as of nfc fleet write.
+            Exit status: as for nfc fleet write.
             """
     )
 

@@ -16,7 +16,7 @@ struct ProtectCommand: AsyncParsableCommand {
             Example:
               nfc fleet protect kiosk-7 --secret posters
 
-            Exit status: as of nfc fleet write.
+            Exit status: as for nfc fleet write.
             """
     )
 
@@ -59,7 +59,7 @@ struct LockCommand: AsyncParsableCommand {
             Example:
               nfc fleet lock kiosk-7 --uid 04689571fa5c64
 
-            Exit status: as of nfc fleet write.
+            Exit status: as for nfc fleet write.
             """
     )
 
@@ -77,7 +77,7 @@ struct IndicateCommand: AsyncParsableCommand {
             Example:
               nfc fleet indicate kiosk-7 attention
 
-            Exit status: as of nfc fleet write.
+            Exit status: as for nfc fleet write.
             """
     )
 
@@ -98,7 +98,7 @@ struct CancelCommand: AsyncParsableCommand {
             Example:
               nfc fleet cancel kiosk-7 9d0c3f6e-2b1d-4c59-8a40-0c8b5f6a7e11
 
-            Exit status: as of nfc fleet write.
+            Exit status: as for nfc fleet write.
             """
     )
 

@@ -11,7 +11,7 @@ struct ConfigCommand: AsyncParsableCommand {
             Example:
               nfc fleet config --json
 
-            Exit status: 0, 2 when the configuration is wrong.
+            Exit status: 0 success, 2 when the configuration is invalid.
             """
     )
 

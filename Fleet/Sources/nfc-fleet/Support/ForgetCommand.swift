@@ -7,7 +7,7 @@ import FleetModel
 struct ForgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Delete the broker's retained messages about a node that is gone.",
+        abstract: "Delete the broker's retained messages about a node that no longer exists.",
         discussion: """
             Removes the node and its readers from nfc fleet nodes and from Home
             Assistant. A running agent clears its outdated messages itself, and
@@ -17,7 +17,7 @@ struct ForgetCommand: AsyncParsableCommand {
               nfc fleet forget kiosk-7
 
             Exit status: 0 when everything was cleared, 1 when the node is connected or
-            not known, 3 without a broker.
+            unknown, 3 without a broker.
             """
     )
 

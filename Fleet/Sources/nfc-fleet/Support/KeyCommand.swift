@@ -10,13 +10,13 @@ struct KeyCommand: AsyncParsableCommand {
         commandName: "key",
         abstract: "Create a key for signing jobs.",
         discussion: """
-            The private key goes into a new file that you alone can read. What is
-            printed goes into agent.toml of each node.
+            The private key is written to a new file that only you can read. Copy the
+            printed lines into agent.toml of each node.
 
             Example:
               nfc fleet key ops.key --name ops
 
-            Exit status: 0, 1 when the file can't be made.
+            Exit status: 0 success, 1 when the file can't be created.
             """
     )
 

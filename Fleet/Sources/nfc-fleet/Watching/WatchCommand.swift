@@ -13,8 +13,8 @@ struct WatchCommand: AsyncParsableCommand {
               nfc fleet watch
               nfc fleet watch kiosk-7 --json --count 1
 
-            Exit status: 0 when all were printed, 1 when --timeout was over before, 3
-            without a broker, 130 when cancelled.
+            Exit status: 0 when all events were printed, 1 when --timeout was over
+            first, 3 without a broker, 130 when cancelled.
             """
     )
 
@@ -40,7 +40,7 @@ struct JobsCommand: AsyncParsableCommand {
               nfc fleet jobs
               nfc fleet jobs kiosk-7 --json
 
-            Exit status: as of nfc fleet watch.
+            Exit status: as for nfc fleet watch.
             """
     )
 
@@ -117,7 +117,8 @@ struct EventWatch {
                 count += 1
                 if count == limits.count { return true }
             case .reminder:
-                throw FleetFailure(.refused, "timeout", "\(count) events came in \(limits.timeout ?? 0) seconds.")
+                let reason = "\(count) events arrived within \(limits.timeout ?? 0) seconds."
+                throw FleetFailure(.refused, "timeout", reason)
             default: break
             }
             return nil as Bool?

@@ -162,7 +162,7 @@ struct BackgroundService: Sendable {
             "Not read: " + obstacles.map(\.reason).joined(separator: " ")
         case .noMessage: "The tag has no message."
         case .badMessage: "The message is damaged or too large."
-        case .noLink: "The message has no URI record, and background reading ignores all others."
+        case .noLink: "The message has no URI record, and background reading ignores other records."
         case .unusableLink: "The URI record can't be read."
         case .refused(let refusal): refusal.reason
         case .tooManyArrivals: "Too many tags arrive, so this one is ignored."

@@ -33,7 +33,8 @@ enum LinkReasons {
         steps.append(step("Message", true, "The message has \(count == 1 ? "1 record" : "\(count) records")."))
         let uri: TagURI
         switch LinkChoice(decoded) {
-        case .none: return nothing("URI record", "No record is a URI record of the NFC Forum; all others are ignored.")
+        case .none:
+            return nothing("URI record", "No record is a URI record of the NFC Forum, and other records are ignored.")
         case .unusable: return nothing("URI record", "The first URI record can't be read.")
         case .uri(let found): uri = found
         }
@@ -90,8 +91,8 @@ enum LinkReasons {
                         "Associated domain of \(app.name)",
                         nil,
                         entries.isEmpty
-                            ? "It has none."
-                            : "It has none for \(url.host): it has \(DisplayText.plain(entries, limit: 200))."
+                            ? "The app has none."
+                            : "None is for \(url.host). The app has \(DisplayText.plain(entries, limit: 200))."
                     )
                 )
             }
@@ -99,9 +100,8 @@ enum LinkReasons {
         for (domain, apps) in domains.sorted(by: { $0.key < $1.key }) {
             for app in apps {
                 let entry = app.entry(for: url.host)?.entry ?? domain
-                steps.append(
-                    step("Associated domain of \(app.name)", true, "It has \(DisplayText.plain(entry, limit: 200)).")
-                )
+                let text = "The app has \(DisplayText.plain(entry, limit: 200))."
+                steps.append(step("Associated domain of \(app.name)", true, text))
             }
             guard let matcher = router.associations[domain] else {
                 steps.append(step("Association file of \(domain)", nil, "It does not exist."))

@@ -57,7 +57,7 @@ extension SimulatorState {
         var notes: [String] = []
         if chosen.count < sources.count { notes.append("Background reading is not included.") }
         if programs.count > 1 {
-            notes.append("Several programs were reading; a replay plays them all, one after the other.")
+            notes.append("Several programs were reading. A replay contains the traffic of all of them.")
         }
         var writer = RecordingWriter(reader: "simulator")
         for row in trace.rows {

@@ -14,7 +14,7 @@ public final class PageGuard: Sendable {
         public var message: String {
             switch self {
             case .user: "The simulator belongs to another user, or the connection has ended."
-            case .host: "The host is not the one of this simulator. Open the address that nfc simulator prints."
+            case .host: "The request's host is not this simulator's. Open the address that nfc simulator prints."
             case .origin: "The request comes from another site. Open the address that nfc simulator prints."
             case .token: "The token is wrong, or was already used. nfc simulator prints a new address."
             case .session: "The session cookie is missing or wrong. Open the address that nfc simulator prints."

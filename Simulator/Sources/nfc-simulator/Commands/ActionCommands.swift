@@ -269,7 +269,7 @@ struct StartCommand: ActionCommand {
 struct DoCommand: ActionCommand {
     static let configuration = CommandConfiguration(
         commandName: "do",
-        abstract: "Do any action of the page, given as JSON",
+        abstract: "Perform any action of the page, given as JSON",
         discussion: #"For example: nfc simulator do '{"do":"camera","on":true}'"#
     )
     @Argument(help: "The action.") var text: String

@@ -94,7 +94,12 @@ public struct SystemConditions: Sendable, Hashable {
                 "No app has a reader session.",
                 not: "An app has a reader session."
             ),
-            Finding(.wallet, !isCardActive, "Linux has no Wallet, and no app is a card.", not: "An app is a card."),
+            Finding(
+                .wallet,
+                !isCardActive,
+                "Linux has no Wallet, and no app emulates a card.",
+                not: "An app emulates a card."
+            ),
             camera,
             airplane,
         ]

@@ -182,7 +182,7 @@ struct ISO15693Answer: Sendable {
     /// Explains an error code (ISO/IEC 15693-3, 7.4.2).
     private static func reason(_ code: UInt8) -> String {
         switch code {
-        case 0x01: "The tag does not know the command."
+        case 0x01: "The tag does not support the command."
         case 0x02: "The tag does not recognise the command."
         case 0x03: "The tag does not support the option."
         case 0x0F: "The tag reports an error without more detail."

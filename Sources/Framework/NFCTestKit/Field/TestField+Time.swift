@@ -81,9 +81,10 @@ extension TestField {
             return stop(
                 .queueIsBlocked,
                 """
-                The \(queue) is blocked: what runs there waits with \(wait.call), and nothing was left that could end \
-                it: nothing happened for \(quiet.components.seconds) s of real time.\(missing) A delegate's methods and completion handlers share one queue: if one of them waits there for \
-                another, it waits forever. Continue in the completion handler, or use async and await.
+                The \(queue) is blocked: its current work waits with \(wait.call), and nothing is left that could end \
+                the wait: nothing happened for \(quiet.components.seconds) s of real time.\(missing) A delegate's \
+                methods and completion handlers share one queue: if one of them waits there for another, it waits \
+                forever. Continue in the completion handler, or use async and await.
                 """
             )
         }
@@ -116,7 +117,7 @@ extension TestField {
             grace.duration > .milliseconds(100)
             ? ": a shorter one, such as grace: .milliseconds(100), reports this sooner." : "."
         return (
-            "nothing was left that could end it within \(limit) s.",
+            "nothing is left that could end it within \(limit) s.",
             """
              \(advice) Nothing happened for \(longText) s of real time, which is ten times grace\(shorter)
             """
@@ -141,8 +142,8 @@ extension TestField {
             .neverEnds,
             """
             The flow never ends: it keeps working while the field's time does not advance, because it \
-            neither sends a frame nor waits. Look for a retry without a limit, such as of a command that fails because \
-            the tag is gone.
+            neither sends a frame nor waits. Look for a retry without a limit, for example of a command that fails \
+            because the tag has left.
             """
         )
     }

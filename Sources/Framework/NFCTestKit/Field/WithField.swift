@@ -114,12 +114,15 @@ extension TestField {
         guard settings.limit > .zero else {
             throw FieldError(
                 .badDuration,
-                "limit: is \(settings.limit), which leaves no time for a test. Leave it out for 600 seconds."
+                "limit: is \(settings.limit), which leaves no time for a test. The default is 600 seconds."
             )
         }
         let grace = IdleTimeout(duration: settings.grace ?? .seconds(1), isZeroWhenTracked: !hasGrace)
         guard grace.duration >= .zero else {
-            throw FieldError(.badDuration, "grace: is \(grace.duration). Leave it out for a second.")
+            throw FieldError(
+                .badDuration,
+                "grace: is \(grace.duration), but can't be negative. The default is one second."
+            )
         }
         let field = TestField(settings, grace)
         for tag in settings.tags { try await field.bring(tag) }

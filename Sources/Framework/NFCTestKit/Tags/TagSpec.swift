@@ -77,7 +77,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
             do throws(TagImageError) {
                 return try TagImage(parsing: bytes).makeTag()
             } catch {
-                throw FieldError(.badTag, "The dump can't be read. \(error.reason) nfc tag info FILE says more.")
+                throw FieldError(.badTag, "The dump can't be read. \(error.reason) For details: nfc tag info FILE")
             }
         case .script(let pairs):
             var generator = SplitMix64(seed: seed)

@@ -19,7 +19,7 @@ extension ReaderKind {
         problem: { $0.rest == "" ? .unnamed : nil },
         owns: { $0 is SimulatorReader },
         describe: { report in
-            report.capabilities = ["All that the phone of nfc simulator can do. Bring tags near on its page."]
+            report.capabilities = ["Everything that the phone of nfc simulator supports. Bring tags near on its page."]
         },
         silence: "The simulator does not answer. Stop it. Start it with: nfc simulator"
     )

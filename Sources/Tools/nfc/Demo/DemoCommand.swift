@@ -34,7 +34,7 @@ struct DemoCommand: AsyncParsableCommand {
     @Flag(help: "Click the notification without asking; on a desktop, after two seconds.")
     var yes = false
 
-    @Flag(help: "Show the notification here and open no window, even on a desktop.")
+    @Flag(help: "Show the notification in the terminal and open no window, even on a desktop.")
     var terminal = false
 
     @Flag(help: "Print one JSON object per step.")

@@ -212,7 +212,8 @@ final class DemoLoop {
     /// Waits for the next event.
     ///
     /// - Returns: nil if there is no event within the limit.
-    /// - Throws: ``CommandFailure`` if the demo was stopped, the service has ended, or the bus is gone.
+    /// - Throws: ``CommandFailure`` if the demo was stopped, the service has ended, or the connection to the bus
+    ///   was lost.
     func next(within limit: Duration) throws -> Event? {
         let end = ContinuousClock.now + limit
         while true {

@@ -50,10 +50,10 @@ struct EmulateShowCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Save what programs write to this file, not to the image.", valueName: "file"))
     var out: String?
 
-    @Flag(help: "Be a reader of pcscd.")
+    @Flag(help: "Emulate a reader of pcscd.")
     var pcsc = false
 
-    @Option(help: ArgumentHelp("Be a PN532; PATH becomes a link to its serial line.", valueName: "path"))
+    @Option(help: ArgumentHelp("Emulate a PN532 whose serial line is linked at PATH.", valueName: "path"))
     var pn532: String?
 
     @Option(help: ArgumentHelp("With --pn532: a second PN532 in its field, instead of an image.", valueName: "path"))

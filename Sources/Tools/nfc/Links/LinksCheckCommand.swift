@@ -191,7 +191,7 @@ struct LinksExplainCommand: AsyncParsableCommand {
         var explanation = matcher.explain(link.url, installed: apps.isEmpty ? nil : Set(apps))
         var why = link.obstacle
         if why == nil, let domain = loaded.domain, link.url.host != domain, !link.url.host.hasSuffix(".\(domain)") {
-            why = "The file is of \(domain). Links of \(link.url.host) follow another file."
+            why = "This is the file of \(domain). Links of \(link.url.host) follow another file."
         }
         if let why {
             explanation = LinkExplanation(entries: [], answer: LinkAnswer(app: nil, rule: nil, why: why))
