@@ -27,7 +27,7 @@ let hardened: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "no
 
 let package = Package(
     name: "OpenCoreNFC",
-    // For the linter alone, which uses three libraries of the package there.
+    // Only for the linter, which uses libraries of this package on macOS.
     platforms: [.macOS(.v13)],
     products: [
         .library(name: "CoreNFC", targets: ["CoreNFC"]),

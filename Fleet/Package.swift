@@ -89,7 +89,7 @@ let package = Package(
                 + root("NDEF", "LinuxSupport", "TagImages", "VirtualTags", "TextSafety"),
             swiftSettings: strict
         ),
-        // Many nodes with virtual tags, for the benchmark and the tests of the whole.
+        // Many nodes with virtual tags, for the benchmark and the tests of the whole fleet.
         .executableTarget(
             name: "fleet-load",
             dependencies: [arguments, "FleetAgent", "FleetModel", "FleetMQTT", "FleetSpool"]

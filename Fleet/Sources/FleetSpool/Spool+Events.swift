@@ -6,7 +6,7 @@ extension Spool {
     /// Stores events, assigning each the next sequence number of its reader.
     ///
     /// If there is no space, drops the oldest or newest events, as configured, and stores a report event. If the disk
-    /// itself is full, events only get numbers. The caller must then send them, or call ``drop(_:)``.
+    /// itself is full, only reserves numbers for the events. The caller must then send them, or call ``drop(_:)``.
     ///
     /// - Parameters:
     ///   - events: the events and their readers, in order.

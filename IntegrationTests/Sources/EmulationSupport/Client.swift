@@ -12,7 +12,7 @@ public enum Client {
     /// Starts the sample app.
     public static func tagReader(on daemon: PCSCDaemon) throws -> TalkingProgram {
         let path = EmulatedTag.tool.deletingLastPathComponent().appending(path: "TagReader").path
-        // Its messages are saved beside the files of pcscd, not in those of the person who runs the tests.
+        // Its messages are saved next to the files of pcscd, not among those of the user who runs the tests.
         let store = ["TAGREADER_STORE": daemon.socketPath + ".messages.json"]
         return try TalkingProgram(path, [], environment: daemon.environment.merging(store) { $1 })
     }
@@ -35,7 +35,7 @@ public enum Client {
         try TalkingProgram(path("FlowProbe"), [product], environment: environment)
     }
 
-    /// The path of a probe. It is built beside the program of the tests.
+    /// The path of a probe. It is built next to the test program.
     private static func path(_ probe: String) -> String {
         URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: probe)
             .path

@@ -58,13 +58,13 @@ public protocol ReaderDriver: AnyObject, Sendable {
 }
 
 extension ReaderDriver {
-    /// The reader itself: the default is for a reader that is not a recording wrapper.
+    /// The reader itself, the default for readers that do not wrap another one to record it.
     public var unrecorded: any ReaderDriver { self }
 
-    /// True: the default is for a reader of real or virtual tags.
+    /// True, the default for readers of real or virtual tags.
     public var reportsPresenceInTime: Bool { true }
 
-    /// Nil: the default is for a reader that can't distinguish arrivals.
+    /// Returns nil, the default for readers that can't distinguish arrivals.
     public func arrival(of identifier: [UInt8]) -> UInt64? { nil }
 
     /// Compares the arrival numbers. This default is for a reader whose ``arrival(of:)`` always reflects which tags are

@@ -24,7 +24,7 @@ struct TLVWalk {
     var isForWriting = false
     private(set) var position = 0
     private(set) var controls: [TLVControl] = []
-    /// The most control TLVs that count. Real tags have fewer.
+    /// The maximum number of control TLVs; others are ignored. Real tags have fewer.
     private static let maximumControls = 32
 
     /// Searches as far as the memory has been read.

@@ -31,7 +31,7 @@ struct TagPresence: Sendable, Hashable {
     private var tags: [Tag] = []
     private var resumedAt: Duration?
 
-    /// Records a reading. Returns whether the tag has just arrived; false if it was near all the time.
+    /// Records that a tag was read. Returns whether the tag has just arrived; false if it was near all the time.
     mutating func read(_ reading: TagReading, stem: String, now: Duration) -> Bool {
         let identity: Identity = reading.hasStableIdentifier ? .identifier(reading.identifier) : .stem(stem)
         tags.removeAll { tag in

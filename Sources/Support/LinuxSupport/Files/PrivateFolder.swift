@@ -108,7 +108,7 @@ public final class PrivateFolder: FileStore {
 
     // MARK: Files
 
-    /// The most files in a folder. The names in a larger folder are not read.
+    /// The maximum number of files in a folder. The names in a larger folder are not read.
     static let maximumCount = 1_000_000
 
     public func names() throws(StorageError) -> [String] { try names(limit: Self.maximumCount) }

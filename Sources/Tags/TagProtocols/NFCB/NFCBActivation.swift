@@ -10,7 +10,7 @@ public struct NFCBActivation: Sendable {
     /// 14443-3, 7.1.6).
     static let answerTimeout = Airtime(carrierPeriods: 7680)
 
-    /// The number of tries with the most slots while cards collide.
+    /// The number of tries with the maximum number of slots while cards collide.
     static let attempts = 3
 
     /// Creates the procedure for an NFC-B link.

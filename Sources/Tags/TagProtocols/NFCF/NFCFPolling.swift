@@ -62,7 +62,7 @@ public struct NFCFPolling: Sendable {
 
     /// The number of polls while no answer can be read.
     private static let maximumAttempts = 3
-    /// TSN for the most time slots.
+    /// TSN for the maximum number of time slots, 16.
     private static let maximumTimeSlots: UInt8 = 15
 
     /// Returns the answers; nil when none can be read.

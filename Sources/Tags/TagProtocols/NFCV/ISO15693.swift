@@ -142,7 +142,7 @@ public struct NFCVInventory: Sendable {
 
     /// How long to wait for an answer after t1.
     static let answerTimeout = Airtime.milliseconds(1)
-    /// The most rounds of 16 slots. Tags that follow the standard never need more.
+    /// The maximum number of rounds of 16 slots. Tags that follow the standard never need more.
     static let maximumRounds = 64
     /// The number of times that the first request is sent while the answer is damaged, without a detected collision.
     static let attempts = 3

@@ -21,7 +21,7 @@ public struct FeliCaLiteSSession: Sendable {
     private let codes: FeliCaLiteCodes
     private var writeCounter: UInt32 = 0
 
-    /// The most blocks in one read. The fourth block is the MAC.
+    /// The maximum number of blocks in one read. The fourth block is the MAC.
     public static let maximumBlocksPerRead = 3
 
     private static let challengeBlock = 0x80

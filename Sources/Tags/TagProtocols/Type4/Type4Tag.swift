@@ -351,7 +351,8 @@ public final class Type4Tag: ForumTag {
         }
     }
 
-    /// Returns the most bytes that one READ BINARY requests: at most MLe, and at most what fits in one block.
+    /// Returns the maximum number of bytes that one READ BINARY requests: at most MLe, and at most what fits in one
+    /// block.
     func readLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
         // A short Le allows up to 256 bytes, but its code for 256, 00, fails on some cards.
         let limit = min(container.maximumRead, link.singleBlockResponseLength - 2, 255)
@@ -388,7 +389,8 @@ public final class Type4Tag: ForumTag {
 
     // MARK: Writing
 
-    /// Returns the most bytes that one UPDATE BINARY writes: at most MLc and 255, filling whole blocks if possible.
+    /// Returns the maximum number of bytes that one UPDATE BINARY writes: at most MLc and 255, filling whole blocks if
+    /// possible.
     func writeLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
         let most = min(container.maximumWrite, 255)
         guard offset <= CommandAPDU.maximumShortOffset else {
@@ -461,7 +463,8 @@ struct Type4WritePlan: Equatable {
 
     let steps: [Step]
 
-    /// Computes the plan for a message that fits. `limit` returns the most data bytes of a command at an offset.
+    /// Computes the plan for a message that fits. `limit` returns the maximum number of data bytes of a
+    /// command at an offset.
     init(_ message: [UInt8], lengthSize: Int, oldLength: Int, limit: (Int) -> Int) {
         let length = [UInt8](bigEndian: message.count, count: lengthSize)
         if lengthSize + message.count <= limit(0) {
@@ -507,9 +510,9 @@ package struct Type4CapabilityContainer: Sendable, Hashable {
 
     /// The mapping version: 0x20 is 2.0.
     var version: UInt8
-    /// MLe: the most bytes that one READ BINARY returns.
+    /// MLe: the maximum number of bytes that one READ BINARY returns.
     var maximumRead: Int
-    /// MLc: the most data bytes that one UPDATE BINARY accepts.
+    /// MLc: the maximum number of data bytes that one UPDATE BINARY accepts.
     var maximumWrite: Int
     /// The NDEF file's identifier.
     package var messageFile: UInt16

@@ -194,7 +194,7 @@ public final class Type5Tag: ForumTag {
             specification: "NFC Forum T5T 1.0, 4.4",
             isForWriting: isForWriting
         )
-        // Usually only few bytes precede a message. If there are many, larger reads take less time. The first read
+        // Usually only a few bytes precede a message. If there are many, larger reads take less time. The first read
         // covers the container, a TLV and the start of a short message.
         var piece = 16
         while true {
@@ -254,7 +254,7 @@ public final class Type5Tag: ForumTag {
 
     // MARK: Reading blocks
 
-    /// The most blocks in one READ MULTIPLE BLOCKS. Tags that have a limit use this one.
+    /// The maximum number of blocks in one READ MULTIPLE BLOCKS. Tags that have a limit use this one.
     private static let maximumBlocksPerRead = 32
     /// The number of blocks that can be addressed.
     private static let maximumBlockCount = 65536

@@ -73,7 +73,7 @@ extension FlipperTagDump {
     static func type5(_ fields: FlipperFields, _ remarks: inout Remarks) throws(TagImageError) -> Type5Contents {
         var tag = ProxmarkTag15()
         tag.uid = try fields.bytes("UID", count: 8)
-        // A tag that does not report its size has neither it nor the memory in the file.
+        // If a tag does not report its size, the file has neither the size nor the memory.
         guard fields.hasValue("Block Count") || fields.hasValue("Block Size") || fields.hasValue("Data Content") else {
             let product = Type5Product.generic(blockCount: 0, icReference: try fields.byte("IC Reference", default: 0))
             var contents = Type5Contents(blank: product, uid: tag.uid)

@@ -144,7 +144,7 @@ public struct NTAG424Card: NativeCard {
 
     // MARK: Dynamic messages
 
-    /// Returns a file as a reader sees it; nil at the counter's limit. Consecutive readings count as one (9.3.1).
+    /// Returns a file as a reader sees it; nil at the counter's limit. Consecutive reads count as one (9.3.1).
     mutating func visibleData(_ index: Int, _ instruction: UInt8) -> [UInt8]? {
         let file = contents.files[index]
         guard let messaging = file.dynamicMessaging, authenticatedKey == nil else { return file.data }
