@@ -94,7 +94,7 @@ enum SocketAtPath {
         }
         guard status == 0, Glibc.listen(descriptor, 16) == 0 else {
             close(descriptor)
-            throw PeerError("No socket can be made at \(path): error \(errno).")
+            throw PeerError("A socket can't be created at \(path): error \(errno).")
         }
         return descriptor
     }

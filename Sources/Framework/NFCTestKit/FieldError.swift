@@ -8,7 +8,7 @@ public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
     public struct Code: Sendable, Hashable {
         private let name: String
 
-        /// The flow did not end within the field's time limit, or nothing was left that could end it.
+        /// The flow did not end within the field's time limit, or nothing is left that could end it.
         public static let neverEnds = Code(name: "neverEnds")
         /// The test already runs in a field.
         public static let fieldInField = Code(name: "fieldInField")

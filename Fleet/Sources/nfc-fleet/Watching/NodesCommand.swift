@@ -14,7 +14,7 @@ struct NodesCommand: AsyncParsableCommand {
               nfc fleet nodes
               nfc fleet nodes --json
 
-            Exit status: 0, 3 without a broker, 130 when cancelled.
+            Exit status: 0 success, 3 without a broker, 130 when cancelled.
             """
     )
 

@@ -8,7 +8,7 @@ import TagLink
 ///
 /// A delegate that implements ``NFCNDEFReaderSessionDelegate/readerSession(_:didDetect:)`` receives the tags. Any other
 /// delegate receives a tag's message each time that the tag enters the field. With `invalidateAfterFirstRead`, the
-/// session ends with the first message.
+/// session ends after the first message.
 open class NFCNDEFReaderSession: NFCReaderSession {
     private let invalidatesAfterFirstRead: Bool
     /// Whether the delegate is known to receive messages instead of tags.
@@ -19,7 +19,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     /// - Parameters:
     ///   - delegate: receives the session's events; held weakly.
     ///   - queue: the queue for the delegate and completion handlers; nil for a serial queue that the session creates.
-    ///   - invalidateAfterFirstRead: whether the session ends with the first message. Ignored when the delegate
+    ///   - invalidateAfterFirstRead: whether the session ends after the first message. Ignored when the delegate
     ///     receives tags.
     public init(delegate: any NFCNDEFReaderSessionDelegate, queue: DispatchQueue?, invalidateAfterFirstRead: Bool) {
         invalidatesAfterFirstRead = invalidateAfterFirstRead
