@@ -5,7 +5,9 @@ import PeerSupport
 import Testing
 
 struct `The end of an emulation` {
-    @Test func `nfc emulate: a signal at any moment after its start ends it, and no link is left`() async throws {
+    @Test func `nfc emulate --pn532: a signal at any moment ends it, and the line's symbolic link is gone`()
+        async throws
+    {
         let folder = URL(fileURLWithPath: "/tmp/ocn-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -74,7 +74,7 @@ struct TagNameTests {
         ] { #expect(throws: TagError(.badAnswer, "")) { try TagTarget(wrong) } }
     }
 
-    @Test func `MIFARE families: by SAK, ATQA, maker and historical bytes`() {
+    @Test func `MIFARE family: SAK, ATQA, maker and historical bytes give it, and other cards have none`() {
         for (atqa, sak, uid, historical, family): (UInt16, UInt8?, String, String, MIFAREFamily?) in [
             (0x0044, 0x00, "04112233445566", "", .ultralight), (0x0344, 0x20, "04112233445566", "80", .desfire),
             (0x0344, 0x20, "04112233445566", "", .desfire), (0x0044, 0x20, "04112233445566", "c1052f2f01bcd6", .plus),
@@ -100,7 +100,7 @@ struct TagNameTests {
         ("04010122001a05", "MIFARE DESFire EV2 8K"), ("04810101001805", "MIFARE DESFire EV1 4K"),
         ("04010101001405", "MIFARE DESFire EV1 1K"), ("04010101001205", "MIFARE DESFire EV1"), ("05010101001a05", nil),
         ("04090101001a05", nil),
-    ]) func `Product of ISO-DEP: by GetVersion`(hardware: String, name: String?) {
+    ]) func `ISO-DEP product: GetVersion gives name and size, unlisted ones none`(hardware: String, name: String?) {
         #expect(DESFireVersion([UInt8](repeating: 4, count: 20)) == nil)
         #expect(DESFireVersion(bytes(hardware + hardware) + [UInt8](repeating: 4, count: 14))?.productName == name)
     }
@@ -117,7 +117,7 @@ struct TagNameTests {
         e0080300 - | e0050800 - | e0fe0000 -
         """
 
-    @Test func `Product of Type 5: by the UID`() {
+    @Test func `Type 5 product: the first bytes of the UID give its name, unlisted ones none`() {
         for row in Self.type5.split(whereSeparator: { $0 == "|" || $0 == "\n" }) {
             let fields = row.split(separator: " ", maxSplits: 1).map(String.init)
             let name = NFCVTarget(uid: bytes(fields[0] + "00112233")).productName ?? "-"
@@ -135,7 +135,8 @@ struct TagNameTests {
             (0x44, 0x46, "FeliCa Standard"), (0x47, 0x47, nil), (0xE0, 0xE1, "FeliCa Plug"),
             (0xF0, 0xF0, "FeliCa Lite"), (0xF1, 0xF1, "FeliCa Lite-S"), (0xF2, 0xF2, "FeliCa Link"), (0xFF, 0xFF, nil),
         ] as [(UInt8, UInt8, String?)]
-    ) func `Product of FeliCa: by the IC code`(first: UInt8, last: UInt8, name: String?) {
+    ) func `FeliCa product: the IC code gives its name, an unlisted one none`(first: UInt8, last: UInt8, name: String?)
+    {
         for code in [first, last] {
             let target = NFCFTarget(
                 idm: bytes("02fe001122334455"),

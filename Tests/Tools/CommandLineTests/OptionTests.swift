@@ -23,7 +23,7 @@ struct OptionTests {
         }
     }
 
-    @Test func `nfc emulate: options that go together, taken`() {
+    @Test func `nfc emulate: each of these seven combinations of options is taken`() {
         for words in [
             "--pn532 y --facing z --trace --json --timeout 1", "--image - --pn532 y --out z",
             "--image x --pn532 y --commands --trace --json --id 1", "--image x --pcsc --start-pcscd --reader-name R",
@@ -49,7 +49,7 @@ struct OptionTests {
         }
     }
 
-    @Test func `arguments of a write: links and one image, in any order`() throws {
+    @Test func `arguments of a write: links and one image in any order, and no second image or reader`() throws {
         for words in [["card.nfc", "a:b", "c:d"], ["a:b", "card.nfc", "c:d"], ["a:b", "c:d", "card.nfc"]] {
             let command = try TagWriteCommand.parse(words)
             #expect(command.source.image == "card.nfc")
