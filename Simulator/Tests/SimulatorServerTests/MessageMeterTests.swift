@@ -2,7 +2,7 @@
 import SimulatorModel
 import Testing
 
-@testable import SimulatorServer
+@testable import SimulatorServer  // frames are only counted internally
 
 @Suite struct MessageMeterTests {
     /// A masked frame of a client, without its last bytes where `sent` is less than `size`.
