@@ -46,7 +46,7 @@ class Editing(BrowserTest):
         self.create()
         self.simulator.until(lambda state: len(state["tags"]) == count + 1)
 
-    def test_a_message_is_edited(self):
+    def test_an_edited_message_is_on_the_tag_and_marked_in_the_memory(self):
         self.window.choose("Poster with a link", "Edit Message")
         field = self.window.find("dialog [name=text]")
         self.assertEqual(field.get_attribute("value"), "https://tagreader.example/hello")

@@ -100,14 +100,14 @@ import Testing
         }
     }
 
-    @Test("Full trace: the oldest rows are dropped, and the page loads the rest again")
+    @Test("Full trace: the oldest rows are dropped, and the page is told to begin again")
     func limit() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator)
         var place = TracePosition()
         for _ in 0...Limits.trace { program.send(["do": "event", "kind": "callback", "name": "again"]) }
-        _ = bench.simulator.traceMessage(from: &place)
-        #expect(place.era == 1)
+        let message = try #require(bench.simulator.traceMessage(from: &place))
+        #expect(message["reset"] == true)
         let total = try #require(try bench.act(["do": "trace_rows", "from": 0, "count": 1])["total"]?.int)
         #expect(total <= Limits.trace)
         let last = try bench.act(["do": "trace_rows", "from": .int(total - 1), "count": 10])["rows"]?.array

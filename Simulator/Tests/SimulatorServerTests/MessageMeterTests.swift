@@ -46,6 +46,6 @@ import Testing
         }
     }
 
-    @Test("A ping is short")
-    func pings() { #expect(!passes([frame(0x89, 126)])) }
+    @Test("A ping of 125 bytes passes, and one of 126 bytes is refused")
+    func pings() { #expect(passes([frame(0x89, 125)]) && !passes([frame(0x89, 126)])) }
 }
