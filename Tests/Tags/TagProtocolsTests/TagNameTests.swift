@@ -101,8 +101,11 @@ struct TagNameTests {
         ("04010101001405", "MIFARE DESFire EV1 1K"), ("04010101001205", "MIFARE DESFire EV1"), ("05010101001a05", nil),
         ("04090101001a05", nil),
     ]) func `ISO-DEP product: GetVersion gives name and size, unlisted ones none`(hardware: String, name: String?) {
-        #expect(DESFireVersion([UInt8](repeating: 4, count: 20)) == nil)
         #expect(DESFireVersion(bytes(hardware + hardware) + [UInt8](repeating: 4, count: 14))?.productName == name)
+    }
+
+    @Test func `GetVersion of 20 bytes: none`() {
+        #expect(DESFireVersion([UInt8](repeating: 4, count: 20)) == nil)
     }
 
     /// The first four bytes of a UID.
@@ -147,11 +150,14 @@ struct TagNameTests {
         }
     }
 
-    @Test func `Maker and Type 1 product: by the code in the UID and by the header`() {
+    @Test func `Type 5 maker: the code in the UID gives its name, an unlisted one none`() {
         for (code, name): (UInt8, String?) in [
             (0x02, "STMicroelectronics"), (0x04, "NXP"), (0x05, "Infineon"), (0x07, "Texas Instruments"),
             (0x08, "Fujitsu"), (0x16, "EM Microelectronic"), (0x67, "ON Semiconductor"), (0x03, nil), (0x06, nil),
         ] { #expect(NFCVTarget(uid: [0xE0, code, 1, 0x50, 0, 0x11, 0x22, 0x33]).manufacturerName == name) }
+    }
+
+    @Test func `Type 1 product: HR0 and HR1 give Topaz 96 or 512`() {
         for (first, second, name): (UInt8, UInt8, String) in [(0x11, 0x48, "Topaz 96"), (0x12, 0x4C, "Topaz 512")] {
             #expect(Type1Target(headerROM0: first, headerROM1: second, uid: [0, 0, 0, 0]).productName == name)
         }
@@ -228,6 +234,9 @@ struct TagNameTests {
             #expect(none.detection == nil && none.message == nil && none.error?.code == code)
         }
         #expect(await errorCode { _ = try await ndefStatus("cancelled") } == .cancelled)
+    }
+
+    @Test func `Tag error: seven codes mean that a tag has no NDEF, the others end the reading`() {
         let codes: [(TagError.Code, Bool)] = [
             (.noCapabilityContainer, true), (.badVersion, true), (.noMessageTLV, true), (.lengthOverrun, true),
             (.badChecksum, true), (.writeInProgress, true), (.readProtected, true), (.tagLost, false),
