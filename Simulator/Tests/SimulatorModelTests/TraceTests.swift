@@ -38,7 +38,7 @@ import Testing
         #expect(bench.refusal(["do": "export_trace", "format": "mp3"])?.code == "invalid-request")
     }
 
-    @Test("Password in the trace: hidden in the rows, the text and the recording")
+    @Test("Password in the trace: hidden in the rows, the text and the recording, and not found")
     func secrets() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])
@@ -54,6 +54,7 @@ import Testing
         }
         let rows = try bench.act(["do": "trace_rows"]).text
         #expect(!rows.contains("deadbeef"))
+        #expect(try bench.act(["do": "trace_find", "text": "deadbeef"])["rows"]?.array?.isEmpty == true)
     }
 
     @Test("Rows are found by their words, their bytes and their tags")

@@ -41,7 +41,7 @@ struct AirtimeTests {
     {
         for row in Self.costs.split(separator: "\n") {
             let parts = row.split(separator: ":")
-            let size = Int(parts[1].split(separator: " ")[0]) ?? 0
+            let size = try #require(Int(parts[1].split(separator: " ")[0]))
             let bench = try await ProductBench(ProductModel.named(String(parts[0])).make(message(size)))
             let before = bench.link.statistics
             let detection = try await bench.reader.detectNDEF()
