@@ -243,7 +243,7 @@ struct JobTests {
             await node.stop()
         }
         await client.publish(topic, job("j1", .allow(.init(.off)), reader: "entrance").json)
-        try await Task.sleep(for: .milliseconds(200))
+        try await client.wait("an acknowledgement") { $0.acknowledgements > 0 }
         // So long that the job could come before.
         let node = try await TestNode(broker.address, folder: state, readerDelay: .milliseconds(300))
         #expect(try await client.wait(for: .outcome)[0]["data"]?["outcome"] == "done")
