@@ -24,7 +24,7 @@ struct `The end of an emulation` {
             tool.send(signal: SIGTERM)
             let status = try await tool.end(within: .seconds(10))
             #expect(status == 0 || status == -SIGTERM, "\(tool.output)")
-            // Before the handler is installed, nothing can be left behind.
+            // Before the handler is installed, the signal itself ends it, and nothing can be left behind.
             #expect(unsafe access(link, F_OK) != 0)
         }
         let tool = try TalkingProgram(EmulatedTag.tool.path, ["emulate", "--image", image, "--pn532", link, "--json"])
