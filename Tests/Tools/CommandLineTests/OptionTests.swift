@@ -156,7 +156,7 @@ struct OptionTests {
         #expect(BackgroundDoctorCommand.lookConfiguration(over: ReaderConfiguration(tags: "t")).reader == "virtual")
     }
 
-    @Test func `nfc links fetch: its options`() throws {
+    @Test func `nfc links fetch: each option reaches the fetcher, and without one its own defaults do`() throws {
         #expect(try LinksFetchCommand.parse([]).options == AssociationFetcher.Options())
         let words = ["--timeout", "7", "--connect-to", "127.0.0.1:1", "--authorities", "ca.pem"]
         var expected = AssociationFetcher.Options()
