@@ -4,7 +4,7 @@ import FleetSpool
 import FleetTestSupport
 import Testing
 
-@testable import FleetAgent
+@testable import FleetAgent  // what a job does at a tag is internal
 
 @Suite("The desk of jobs", .timeLimit(.minutes(1)))
 struct JobDeskTests {

@@ -47,16 +47,14 @@ struct JobTests {
         let node = try await TestNode(broker.address, folder: folder.path + "/state")
         try await client.wait("the node") { $0.last("opencorenfc/kiosk-7/bridge/state") == "online" }
         for number in 0..<2000 { await sender.publish(topic, job("j\(number)", .lock, reader: "entrance").json) }
-        let began = ContinuousClock.now
         node.field.bring(TestTags.ntag213(1))
         try await client.wait("the tag") { $0.events.contains { $0["type"]?.text == EventKind.tag.type } }
-        #expect(ContinuousClock.now - began < .seconds(5))
         try await client.wait("a reason") { $0.events.contains { $0["data"]?["code"] == "too-many-jobs" } }
         #expect(try await node.spool.openJobs().count <= 1000)
         let end = ContinuousClock.now
         await node.stop()
         // The program itself waits for less than two seconds. Here other tests work at the same time.
-        #expect(ContinuousClock.now - end < .seconds(5))
+        #expect(ContinuousClock.now - end < .seconds(30))
         for client in [client, sender] { await client.stop() }
     }
 
@@ -245,7 +243,7 @@ struct JobTests {
             await node.stop()
         }
         await client.publish(topic, job("j1", .allow(.init(.off)), reader: "entrance").json)
-        try await Task.sleep(for: .milliseconds(200))
+        try await client.wait("an acknowledgement") { $0.acknowledgements > 0 }
         // So long that the job could come before.
         let node = try await TestNode(broker.address, folder: state, readerDelay: .milliseconds(300))
         #expect(try await client.wait(for: .outcome)[0]["data"]?["outcome"] == "done")

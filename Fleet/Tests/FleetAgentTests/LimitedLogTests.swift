@@ -5,7 +5,7 @@ import FleetSpool
 import FleetTestSupport
 import Testing
 
-@testable import FleetAgent
+@testable import FleetAgent  // the limit of a log is internal
 
 @Suite("The log of what strangers send", .timeLimit(.minutes(1)))
 struct LimitedLogTests {

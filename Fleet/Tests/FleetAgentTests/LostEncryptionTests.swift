@@ -80,7 +80,9 @@ struct LostEncryptionTests {
     @Test("Connection whose queue is blocked: stopping it ends all the same")
     func held() async throws {
         let loop = EventLoop("held")
-        loop.async { sleep(120) }
+        let end = DispatchSemaphore(value: 0)
+        defer { end.signal() }
+        loop.async { end.wait() }
         let connection = MQTTConnection(settings(9), loop: loop) { _ in }
         connection.start()
         let began = ContinuousClock.now

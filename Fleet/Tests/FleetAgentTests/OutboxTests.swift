@@ -3,7 +3,7 @@ import FleetAgent
 import FleetModel
 import Testing
 
-@testable import FleetSpool
+@testable import FleetSpool  // stored events have no other initializer
 
 @Suite("Which events are sent next")
 struct OutboxTests {

@@ -161,7 +161,7 @@ struct SecurityTests {
         }
     }
 
-    @Test("Event that the access list forbids: not published, and stays in the spool")
+    @Test("Event that the access list forbids: not acknowledged, and stays in the spool")
     func foreignName() async throws {
         try await makeCertificates(host: "localhost")
         try writeACL()

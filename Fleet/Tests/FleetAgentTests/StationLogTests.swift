@@ -6,7 +6,7 @@ import TagLink
 import TagProtocols
 import Testing
 
-@testable import FleetAgent
+@testable import FleetAgent  // what a station reports is internal
 
 @Suite("The events of a reader", .timeLimit(.minutes(1)))
 struct StationLogTests {

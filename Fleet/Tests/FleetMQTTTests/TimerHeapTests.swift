@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import FleetMQTT
+@testable import FleetMQTT  // timers without a thread are internal
 
 @Suite("Functions and when they are due")
 struct TimerHeapTests {

@@ -7,16 +7,29 @@ import Testing
 struct ConfigurationTests {
     let node = FleetName(slugOf: "host")
 
-    @Test("Example configuration of the documentation: each setting is read")
+    @Test("Example configuration of the documentation: valid, and its settings are read")
     func example() throws {
         let text = try Self.example()
         let configuration = try AgentConfiguration(parsing: text, node: node)
         #expect(configuration.node.text == "kiosk-7")
         #expect(try configuration.broker.address() == BrokerAddress(host: "broker.example", port: 8883, usesTLS: true))
         #expect(configuration.namedReaders.map(\.reader) == ["pcsc:ACS ACR122U PICC Interface 00 00"])
-        #expect(configuration.spool.policy == .oldest)
+        #expect(configuration.stateFolder == "/var/lib/opencorenfc")
+        #expect(configuration.readers == ["all"] && configuration.tags == "/srv/tags")
+        #expect(configuration.removalDelay == .milliseconds(300))
+        #expect(configuration.broker.authorities == "/etc/opencorenfc/ca.pem")
+        #expect(configuration.broker.certificate == "/etc/opencorenfc/kiosk-7.pem")
+        #expect(configuration.broker.key == "/etc/opencorenfc/kiosk-7.key")
+        #expect(configuration.broker.user == "kiosk-7")
+        #expect(configuration.broker.passwordFile == "/etc/opencorenfc/password")
+        #expect(configuration.spool.limit == 64 && configuration.spool.policy == .oldest)
+        #expect(configuration.spool.keep == 10_000 && configuration.inFlight == 20)
+        #expect(configuration.hashKeyFile == "/etc/opencorenfc/uid.key")
+        #expect(configuration.acceptsJobs && configuration.secretsFolder == "/etc/opencorenfc/secrets")
         #expect(configuration.jobKeys.keys.sorted() == ["ops"])
-        #expect(configuration.apps.first?.associationFiles["example.com"] == "/etc/opencorenfc/example.com.json")
+        #expect(configuration.apps.map(\.id) == ["TEAM.com.example.App"])
+        #expect(configuration.apps.first?.domains == ["applinks:example.com"])
+        #expect(configuration.apps.first?.associationFiles == ["example.com": "/etc/opencorenfc/example.com.json"])
         #expect(configuration.discoveryPrefix == "homeassistant")
     }
 
@@ -55,13 +68,9 @@ struct ConfigurationTests {
             (String(repeating: "[[reader]]\nname = \"a\"\nreader = \"x\"\n", count: 2), "the same name"),
         ]
     )
-    func wrong(_ text: String, _ word: String) throws {
-        do throws(ConfigurationError) {
-            _ = try AgentConfiguration(parsing: text, node: node)
-            Issue.record("It was taken.")
-        } catch {
-            #expect(error.reason.contains(word), "\(error.reason)")
-        }
+    func wrong(_ text: String, _ word: String) {
+        let error = #expect(throws: ConfigurationError.self) { try AgentConfiguration(parsing: text, node: node) }
+        #expect(error?.reason.contains(word) == true, "\(error?.reason ?? "")")
     }
 
     @Test("A broker without encryption has to be on this machine, or allowed")

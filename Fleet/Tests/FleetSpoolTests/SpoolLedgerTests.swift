@@ -3,7 +3,7 @@ import FleetModel
 import FleetTestSupport
 import Testing
 
-@testable import FleetSpool
+@testable import FleetSpool  // the ledger and transactions are internal
 
 @Suite("What the spool knows of its events", .timeLimit(.minutes(5)))
 struct SpoolLedgerTests {

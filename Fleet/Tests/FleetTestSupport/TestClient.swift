@@ -10,7 +10,8 @@ package actor TestClient {
     private var failure: MQTTFailure?
     private var connection: MQTTConnection?
     private var task: Task<Void, Never>?
-    private var acknowledgements = 0
+    /// How many messages the broker has taken.
+    private(set) package var acknowledgements = 0
     private var drops = 0
 
     package init() {}

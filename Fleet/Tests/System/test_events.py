@@ -221,7 +221,7 @@ class Events(Case):
         wait_for("the outcome in the table", lambda: self.database.run("SELECT node, kind, outcome, tag FROM fleet.outcome")
                  == [("kiosk-7", "write", "done", uid(1).hex())])
 
-    def test_the_demonstration_runs_once(self):
+    def test_the_demonstration_once_shows_a_tag_a_removal_and_an_outcome(self):
         from support.programs import built
         result = subprocess.run([built("nfc-fleet"), "demo", "--once", "--json"], capture_output=True, text=True, timeout=60)
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -48,7 +48,7 @@ class LinkTest(Case):
         self.assertEqual(agent.stop(), 0)
         self.assert_all_stored(self.database, [agent.state])
 
-    def test_a_slow_link(self):
+    def test_a_slow_link_delays_events_and_loses_none(self):
         slow = subprocess.run(["ip", "netns", "exec", self.link.near, "tc", "qdisc", "add", "dev", "fleet", "root", "tbf", "rate", "256kbit", "burst",
                                "8kb", "latency", "400ms"], capture_output=True, text=True)
         if slow.returncode != 0:

@@ -40,8 +40,10 @@ extension BackgroundService {
                 }
                 try await desk.ask("login", ["IdleHint": true])
                 try await desk.event("not-reading")
-                if isTakenInTheDark { try desk.takeAway() }
-                try await Task.sleep(for: .milliseconds(300))
+                if isTakenInTheDark {
+                    try desk.takeAway()
+                    try await Task.sleep(for: .milliseconds(300))
+                }
                 try await desk.ask("login", ["IdleHint": false])
                 try await desk.event("reading")
                 try desk.bring("https://b.example/1")

@@ -26,7 +26,9 @@ struct `A pcscd that hangs` {
     }
 
     @Test(arguments: [["scan"], ["tag", "read"]])
-    func `pcscd that hangs while a command waits: it ends in time with 3`(_ words: [String]) async throws {
+    func `pcscd that hangs while a command waits: the command ends in time with status 3`(_ words: [String])
+        async throws
+    {
         let desk = try await Desk(.type2)
         try await desk.tag.perform("remove")
         let command = try Self.command(words + ["--timeout", "2"], on: desk)

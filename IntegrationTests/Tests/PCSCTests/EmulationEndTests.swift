@@ -5,7 +5,9 @@ import PeerSupport
 import Testing
 
 struct `The end of an emulation` {
-    @Test func `nfc emulate: a signal at any moment after its start ends it, and no link is left`() async throws {
+    @Test func `nfc emulate --pn532: a signal at any moment ends it, and the line's symbolic link is gone`()
+        async throws
+    {
         let folder = URL(fileURLWithPath: "/tmp/ocn-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -22,7 +24,7 @@ struct `The end of an emulation` {
             tool.send(signal: SIGTERM)
             let status = try await tool.end(within: .seconds(10))
             #expect(status == 0 || status == -SIGTERM, "\(tool.output)")
-            // Before the handler is installed, nothing can be left behind.
+            // Before the handler is installed, the signal itself ends it, and nothing can be left behind.
             #expect(unsafe access(link, F_OK) != 0)
         }
         let tool = try TalkingProgram(EmulatedTag.tool.path, ["emulate", "--image", image, "--pn532", link, "--json"])

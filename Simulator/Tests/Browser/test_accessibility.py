@@ -60,13 +60,13 @@ class Accessibility(BrowserTest):
                     self.check(f"{tab}-{label}")
             self.show("phone")
 
-    def test_a_session_and_the_inspector_in_light(self):
+    def test_axe_finds_nothing_in_a_session_and_the_inspector_in_light(self):
         self.check_everything("light")
 
-    def test_a_session_and_the_inspector_in_dark(self):
+    def test_axe_finds_nothing_in_a_session_and_the_inspector_in_dark(self):
         self.check_everything("dark")
 
-    def test_the_home_screen_the_lock_screen_and_the_screen_that_is_off(self):
+    def test_axe_finds_nothing_in_the_home_screen_the_lock_screen_and_the_screen_that_is_off(self):
         self.simulator.do("tap", tag=self.simulator.named("Poster with a link")["id"], ms=200)
         self.window.find(".banner")
         self.check("home")
@@ -77,7 +77,7 @@ class Accessibility(BrowserTest):
         self.window.find(".screen[data-shown=off]")
         self.check("screen-off")
 
-    def test_dialogs_menus_and_notices(self):
+    def test_axe_finds_nothing_in_dialogs_menus_and_notices(self):
         self.window.click("#new-tag")
         self.window.find("dialog[open]")
         self.check("dialog-new-tag")

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+import base64
+
 from support.case import BrowserTest
+
+# The example of ICAO Doc 9303, part 4, with another name, which no check digit covers.
+ZONE = "P<UTODOE<<JANE<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<\nL898902C36UTO7408122F1204159ZE184226B<<<<<10"
 
 
 class Editing(BrowserTest):
@@ -41,12 +46,17 @@ class Editing(BrowserTest):
     def test_a_travel_document_is_made_from_its_zone(self):
         self.choose_product("eMRTD")
         self.window.find("dialog textarea.mono")
+        self.window.run("document.querySelector('dialog textarea.mono').value = arguments[0]", ZONE)
         self.window.screenshot("new-document")
-        count = len(self.simulator.api.state["tags"])
+        known = {tag["id"] for tag in self.simulator.api.state["tags"]}
         self.create()
-        self.simulator.until(lambda state: len(state["tags"]) == count + 1)
+        tags = self.simulator.until(lambda state: len(state["tags"]) == len(known) + 1)["tags"]
+        made = next(tag for tag in tags if tag["id"] not in known)
+        self.assertEqual(made["product"], "eMRTD")
+        image = base64.b64decode(self.simulator.do("export_tag", tag=made["id"], format="json")["base64"])
+        self.assertIn(b"P<UTODOE<<JANE<", image)
 
-    def test_a_message_is_edited(self):
+    def test_an_edited_message_is_on_the_tag_and_marked_in_the_memory(self):
         self.window.choose("Poster with a link", "Edit Message")
         field = self.window.find("dialog [name=text]")
         self.assertEqual(field.get_attribute("value"), "https://tagreader.example/hello")
@@ -107,6 +117,8 @@ class Editing(BrowserTest):
         field.send_keys("Mine")
         self.window.button("dialog", "Rename")
         self.window.card("Mine")
-        count = len(self.simulator.do("products") and self.simulator.api.state["tags"])
+        mine = self.simulator.named("Mine")
         self.window.choose("Mine", "Duplicate")
-        self.simulator.until(lambda state: len(state["tags"]) == count + 1)
+        tags = self.simulator.until(lambda state: any(tag["name"] == "Mine copy" for tag in state["tags"]))["tags"]
+        copy = next(tag for tag in tags if tag["name"] == "Mine copy")
+        self.assertEqual((copy["product"], copy["message"]), (mine["product"], mine["message"]))

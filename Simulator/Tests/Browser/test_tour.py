@@ -19,7 +19,7 @@ class Tour(SampleAppTest):
         """A command that acts on the running simulator."""
         return subprocess.run([PROGRAM, *words], env=self.simulator.environment, capture_output=True, text=True, timeout=20)
 
-    def test_the_tour(self):
+    def test_each_step_of_the_tour_works(self):
         self.window.picture("simulator-home")
         # Scan a tag
         self.open()

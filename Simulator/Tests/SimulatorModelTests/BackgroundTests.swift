@@ -283,6 +283,8 @@ import UniversalLinks
         while try !isBegun.withLock({ $0 }) && notifications(bench).isEmpty {
             try await Task.sleep(for: .milliseconds(1))
         }
+        // Every reading has a first exchange.
+        if exchange == 1 { #expect(isBegun.withLock { $0 }) }
         // Else a reading with fewer exchanges is over.
         if isBegun.withLock({ $0 }) {
             while !isReplaced.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }

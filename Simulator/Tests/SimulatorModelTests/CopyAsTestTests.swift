@@ -34,7 +34,10 @@ import Testing
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "SimulatedFlowTests/SimulatedTests.swift")
         let head = "// SPDX-License-Identifier: Apache-2.0\n"
-        if ProcessInfo.processInfo.environment["WRITE_TEST"] == "1" { try Data((head + source).utf8).write(to: file) }
+        if ProcessInfo.processInfo.environment["WRITE_TEST"] == "1" {
+            try Data((head + source).utf8).write(to: file)
+            Issue.record("SimulatedTests.swift was written. Read it, and run the test again without WRITE_TEST.")
+        }
         // The file is formatted as all others are, which changes blanks and commas.
         let plain = { (text: String) in text.filter { !$0.isWhitespace && $0 != "," } }
         #expect(plain(try String(contentsOf: file, encoding: .utf8)) == plain(head + source))

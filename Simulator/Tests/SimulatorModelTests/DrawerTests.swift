@@ -16,6 +16,7 @@ import VirtualTags
         let network = try bench.add(["product": "ICODE SLIX2", "wifi": ["ssid": "Guests", "key": "correct horse"]])
         #expect(try bench.tag(link)["message"]?.array?.first?["text"]?.string == "https://example.com/a")
         #expect(try bench.tag(text)["message"]?.array?.first?["title"]?.string == "Text, de")
+        #expect(try bench.tag(text)["message"]?.array?.first?["text"]?.string == "Hallo")
         #expect(try bench.tag(contact)["message"]?.array?.first?["text"]?.string?.contains("FN:A\\; B") == true)
         #expect(try bench.tag(network)["message"]?.array?.first?["text"]?.string == "Guests")
         #expect(try bench.tag(link)["used"]?.int == 18)

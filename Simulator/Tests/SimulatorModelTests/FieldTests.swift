@@ -89,14 +89,16 @@ import Testing
     func leaveAfter() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])
-        try bench.act(["do": "hold", "tag": .string(id)])
+        let other = try bench.add(["product": "ICODE SLIX2"])
+        for tag in [other, id] { try bench.act(["do": "hold", "tag": .string(tag)]) }
         let program = try TestProgram(bench.simulator)
         program.ask(["do": "claim"])
         program.ask(["do": "carrier", "on": true])
         try bench.act(["do": "switch", "name": "leave_after", "value": 1])
         #expect(program.frame("nfc-a", "26", bits: 7)?["bytes"] == "4400")
+        #expect(try near(bench).count == 2)
         #expect(program.frame("nfc-a", "26", bits: 7)?["error"] == "timeout")
-        #expect(try bench.tag(id)["near"] == false)
+        #expect(try near(bench).isEmpty)
         #expect(try bench.state("switches")["leave_after"] == .null)
         try bench.act(["do": "hold", "tag": .string(id)])
         #expect(program.selectType2()?["bytes"] == "00")

@@ -38,7 +38,7 @@ import Testing
         #expect(bench.refusal(["do": "export_trace", "format": "mp3"])?.code == "invalid-request")
     }
 
-    @Test("Password in the trace: hidden in the rows, the text and the recording")
+    @Test("Password in the trace: hidden in the rows, the text and the recording, and not found")
     func secrets() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])
@@ -54,6 +54,7 @@ import Testing
         }
         let rows = try bench.act(["do": "trace_rows"]).text
         #expect(!rows.contains("deadbeef"))
+        #expect(try bench.act(["do": "trace_find", "text": "deadbeef"])["rows"]?.array?.isEmpty == true)
     }
 
     @Test("Rows are found by their words, their bytes and their tags")
@@ -100,14 +101,14 @@ import Testing
         }
     }
 
-    @Test("Full trace: the oldest rows are dropped, and the page loads the rest again")
+    @Test("Full trace: the oldest rows are dropped, and the page is told to begin again")
     func limit() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator)
         var place = TracePosition()
         for _ in 0...Limits.trace { program.send(["do": "event", "kind": "callback", "name": "again"]) }
-        _ = bench.simulator.traceMessage(from: &place)
-        #expect(place.era == 1)
+        let message = try #require(bench.simulator.traceMessage(from: &place))
+        #expect(message["reset"] == true)
         let total = try #require(try bench.act(["do": "trace_rows", "from": 0, "count": 1])["total"]?.int)
         #expect(total <= Limits.trace)
         let last = try bench.act(["do": "trace_rows", "from": .int(total - 1), "count": 10])["rows"]?.array

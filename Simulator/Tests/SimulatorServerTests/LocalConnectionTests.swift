@@ -3,7 +3,7 @@ import Glibc
 import SimulatorModel
 import Testing
 
-@testable import SimulatorServer
+@testable import SimulatorServer  // connections of the local socket are internal
 
 @Suite(.timeLimit(.minutes(1))) struct LocalConnectionTests {
     @Test("Ended connection: its descriptor is closed only after the connection was forgotten")

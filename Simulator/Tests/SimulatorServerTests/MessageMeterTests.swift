@@ -2,7 +2,7 @@
 import SimulatorModel
 import Testing
 
-@testable import SimulatorServer
+@testable import SimulatorServer  // frames are only counted internally
 
 @Suite struct MessageMeterTests {
     /// A masked frame of a client, without its last bytes where `sent` is less than `size`.
@@ -46,6 +46,6 @@ import Testing
         }
     }
 
-    @Test("A ping is short")
-    func pings() { #expect(!passes([frame(0x89, 126)])) }
+    @Test("A ping of 125 bytes passes, and one of 126 bytes is refused")
+    func pings() { #expect(passes([frame(0x89, 125)]) && !passes([frame(0x89, 126)])) }
 }

@@ -3,7 +3,7 @@ import Foundation
 import LinuxSupport
 import Testing
 
-@testable import SimulatorServer
+@testable import SimulatorServer  // the stored name of the host is internal
 
 @Suite struct PageGuardTests {
     private let guardian = PageGuard(name: "own", port: 8080)

@@ -97,7 +97,7 @@ class PageTests(Case):
             page.apply(message)
         self.assertEqual(message["type"], "done")
 
-    def test_many_values_take_no_time(self):
+    def test_megabytes_of_zeros_are_refused_within_20_seconds(self):
         values = b"[" + b"0," * (4 << 20)
         began = time.monotonic()
         self.assertEqual(json.loads(self.simulator.http("/do", "POST", values[: 1 << 19])[2])["error"], "bad-json")
@@ -135,7 +135,7 @@ class AddressTests(Case):
             self.assertIn("default-src 'none'", policy)
             self.assertNotIn("unsafe", policy)
 
-    def test_data_needs_the_session(self):
+    def test_requests_without_the_cookie_are_refused(self):
         name, value = self.simulator.cookie.split("=")
         for path, method in [("/socket", "GET"), ("/export/save", "GET"), ("/import", "POST"), ("/do", "POST"), ("/%64o", "POST"),
                              ("//do", "POST"), ("/./do", "POST"), ("/export/tag/main.js", "GET")]:
@@ -195,21 +195,25 @@ class AddressTests(Case):
             status, _, body = self.simulator.http(path, known=False)
             self.assertIn(status, (403, 404), path)
             self.assertNotIn(b"root:", body)
+        self.assertEqual(self.simulator.http("/export/../../etc/passwd")[0], 400)
 
-    def test_files_come_and_go(self):
-        status, headers, body = self.simulator.http("/export/save")
+    def test_a_saved_file_can_be_opened_again(self):
+        status, _, body = self.simulator.http("/export/save")
         self.assertEqual(status, 200)
         self.assertEqual(len(json.loads(body)["tags"]), len(self.simulator.do("list")["tags"]))
         self.assertEqual(self.simulator.http("/import", "POST", body)[0], 200)
+
+    def test_a_file_that_is_no_dump_is_refused(self):
         status, _, answer = self.simulator.http("/import?name=x.nfc", "POST", b"Filetype: Flipper")
         self.assertEqual(status, 400)
         self.assertIn("error", json.loads(answer))
         status, _, answer = self.simulator.http("/import?name=notes.eml", "POST", b"No dump.\n\n" * 32 + b"." * 704)
         self.assertEqual(status, 400)
         self.assertIn("hexadecimal digits", json.loads(answer)["message"])
+
+    def test_trace_and_test_can_be_downloaded(self):
         self.assertEqual(self.simulator.http("/export/trace?format=pcapng")[2][:4], b"\x0a\x0d\x0d\x0a")
         self.assertIn(b"import NFCTestKit", self.simulator.http("/export/test")[2])
-        self.assertEqual(self.simulator.http("/export/../../etc/passwd")[0], 400)
 
     def test_a_request_that_is_too_large_is_refused(self):
         with socket.create_connection(("127.0.0.1", self.simulator.port), 30) as connection:
@@ -305,7 +309,7 @@ class AddressTests(Case):
         for connection in slow:
             connection.close()
 
-    def test_the_longest_lines_are_read_quickly(self):
+    def test_the_longest_lines_are_read_in_less_than_a_second(self):
         long = {"X-Long": "a" * 16_000}
         for path, headers, status in [("/" + "a" * 2_000, {}, 403), ("/" + "a" * 16_000, {}, 404), ("/" + "a" * 17_000, {}, 431),
                                       ("/", long, 200), ("/", {"Origin": "a" * 600}, 431), ("/", {"Cookie": "a" * 17_000}, 431)]:
@@ -317,13 +321,13 @@ class AddressTests(Case):
                 times.append(time.monotonic() - began)
             self.assertLess(min(times), 1)
 
-    def test_ten_thousand_connections_are_refused_and_then_forgotten(self):
-        sockets, refused = [], 0
+    def test_after_ten_thousand_connections_the_page_is_served(self):
+        sockets = []
         for _ in range(10_000):
             try:
                 sockets.append(socket.create_connection(("127.0.0.1", self.simulator.port), 5))
             except OSError:
-                refused += 1
+                pass
             if len(sockets) >= 900:
                 # A process may not have more open files than that itself.
                 for old in sockets[:450]:

@@ -354,13 +354,7 @@ struct ReaderTests {
         #expect(bench.handle(.stored(bench.lastID, isKept: true)).announced.isEmpty)
     }
 
-    // MARK: Names, and retries
-
-    @Test func `entry identifiers: 48 bits of time, and a used one is followed by the next`() {
-        let id = InboxEntry.ID(received: 0x1_0000_0000_0005, number: 1)
-        #expect(id.received == 5 && InboxEntry.ID(id.description) == id)
-        #expect(Bench.id(7).following([Bench.id(7)]) == Bench.id(8))
-    }
+    // MARK: Retries
 
     @Test func `refused notifications: tried again after 1, 2, 4 to 60 seconds, eight times`() {
         var retries = NotificationRetryPolicy()

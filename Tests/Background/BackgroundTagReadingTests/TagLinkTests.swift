@@ -390,7 +390,7 @@ struct TagLinkTests {
         #expect(throws: AppError.self) { try payload(try Fixture.message("tel:1"), url: "tel:1") }
     }
 
-    @Test func `Notification click: a notification closed right after it was clicked is not dismissed`() {
+    @Test func `Notification click: a close within 2 s of it, or 250 ms of its replacement, is no dismissal`() {
         let start = ContinuousClock.now
         var click = NotificationClick(at: start)
         #expect(click.explainsClosing(at: start + .milliseconds(1900)))

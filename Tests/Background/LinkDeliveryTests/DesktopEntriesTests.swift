@@ -40,7 +40,7 @@ struct DesktopEntriesTests {
         #expect(handlers("../x").first == "kde-four")
     }
 
-    @Test func `handlers: removed, missing and unsafe entries do not count`() throws {
+    @Test func `handlers of a scheme: entries that are removed, missing or writable by others do not count`() throws {
         try list(
             "system/applications/mimeinfo.cache",
             "MIME Cache",

@@ -131,14 +131,16 @@ struct InboxTests {
         let greatest = InboxEntry.ID(received: .max, number: .max)
         let rows: [([InboxEntry.ID], InboxEntry.ID)] = [
             ([entry(1).id, entry(2).id], entry(3).id), ([greatest], entry(3).id),
-            ([full], InboxEntry.ID(received: 6, number: 0)),
+            ([entry(3).id], InboxEntry.ID(received: 3, number: 4)), ([full], InboxEntry.ID(received: 6, number: 0)),
         ]
         for (others, id) in rows { #expect(entry(3).id.following(others) == id) }
     }
 
-    @Test func `identifiers: 20 lowercase hexadecimal digits, nothing else`() {
+    @Test func `identifiers: 20 lowercase hexadecimal digits, of 48 bits of time and a number, nothing else`() {
         let id = InboxEntry.ID(received: 0x0123_4567_89AB, number: 0xCDEF)
         #expect("\(id)" == "0123456789ab0000cdef" && InboxEntry.ID("\(id)") == id)
+        let late = InboxEntry.ID(received: 0x1_0000_0000_0005, number: 1)
+        #expect(late.received == 5 && InboxEntry.ID("\(late)") == late)
         for text in ["", "0123456789ab0000cde", "0123456789AB0000cdef", "../3456789ab0000cdef", "+123456789ab0000cdef"]
         {
             #expect(InboxEntry.ID(text) == nil)

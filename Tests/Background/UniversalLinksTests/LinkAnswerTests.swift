@@ -26,9 +26,7 @@ struct LinkAnswerTests {
         """
     )
 
-    @Test(arguments: rows) func `Answer: an exclusion leaves the link to other apps, later rules are not reached`(
-        _ row: Row
-    )
+    @Test(arguments: rows) func `Answer: path and installed apps give the app and the verdict of each rule`(_ row: Row)
         throws
     {
         let words = row.subject.split(separator: " ").map(String.init)

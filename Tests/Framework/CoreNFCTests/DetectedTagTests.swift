@@ -32,7 +32,7 @@ import VirtualTags
         }
     }
 
-    @Test func `MIFARE family: by the maker's code and the historical bytes`() async throws {
+    @Test func `MIFARE family: NXP's UIDs are ultralight or desfire, historical bytes of Plus are plus`() async throws {
         func card(_ uid: [UInt8], _ historicalBytes: [UInt8] = []) -> VirtualType4Tag {
             let ats = [UInt8(2 + historicalBytes.count), 0x08] + historicalBytes
             return VirtualType4Tag(card: TestTag.card(), frontEnd: .nfcA(uid: uid, atqa: 0x0044, ats: ats))

@@ -111,7 +111,7 @@ import VirtualTags
         #expect(Exploration.everything.description == everything)
     }
 
-    @Test func `nothing tried: fails`() async throws {
+    @Test func `exploration that tries nothing: fails because of it`() async throws {
         for empty in [[], .noise(runs: 0), .noise(runs: 0) + .noise(runs: -1)] as [Exploration] {
             let failure = try await failure(empty) { await LinkReader.runToLimit($0) }
             #expect(failure?.invariant == "something is tried", "\(empty)")

@@ -146,7 +146,8 @@ import Testing
         return "\(ChipScript.type1)\n40: \(firmware)\n06 633a: \(count)\n06 6339: \(buffer.hexText())"
     }
 
-    @Test func `Type 1 block, refused by the firmware: sent byte by byte through the registers`() async throws {
+    @Test func `Type 1 READ8 that the firmware refuses: sent by the registers, and the next one at once`() async throws
+    {
         // The level has a bit that does not count.
         try await withTag(Self.unit("error", level: 0x80 | 13, Self.checked(Self.block))) { chip, _, link in
             let bytes = Self.readBlock + CyclicRedundancyCheck.b(Self.readBlock).littleEndianBytes

@@ -234,7 +234,8 @@ struct EmulatedReaderTests {
         )
     }
 
-    @Test func `ACR1552U: firmware and properties`() async {
+    @Test func `ACR1552U: answers firmware and properties as its manual says, and fails the ACR122U's commands`() async
+    {
         let firmware = "41435231353532552D4D3120465720312E3030"
         await Reader.run(
             .acr1552u,

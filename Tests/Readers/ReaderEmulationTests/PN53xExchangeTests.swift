@@ -56,7 +56,7 @@ struct PN53xExchangeTests {
         )
     }
 
-    @Test func `InDataExchange with an ISO-DEP card: an APDU whole or in parts`() async {
+    @Test func `InDataExchange with an ISO-DEP card: an APDU whole or in parts has the same answer`() async {
         await Chip.run(
             """
             + typeA; 4A 01 00

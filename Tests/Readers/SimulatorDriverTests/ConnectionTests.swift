@@ -116,7 +116,9 @@ import Testing
         #expect(simulator.count("hello") == 1)
     }
 
-    @Test func `task that is cancelled before it begins: sends nothing`() async throws {
+    @Test func `task that is cancelled before it begins: sends no command, claims no turn, gives its place back`()
+        async throws
+    {
         let simulator = FakeSimulator.answering()
         let reader = simulator.reader
         let carrier = Task {

@@ -188,7 +188,7 @@ import VirtualTags
         #expect(await simulator.reader.failure()?.code == (count > 256 << 10 ? .readerUnavailable : nil))
     }
 
-    @Test func `error of no request: ignored`() async throws {
+    @Test func `error line without a request's id: ignored, and the connection stays`() async throws {
         let simulator = FakeSimulator.answering()
         let reader = simulator.reader
         try await reader.ask()

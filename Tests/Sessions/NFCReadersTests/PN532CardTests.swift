@@ -89,14 +89,13 @@ import VirtualTags
         await chips.end()
     }
 
-    @Test func `missing chip: reported once, when an app emulates a card`() async throws {
+    @Test func `missing chip: reported when an app emulates a card, and the card is deselected`() async throws {
         let failures = AsyncStream.makeStream(of: LinkError.Code.self)
         let port = PN532CardPort(try PN532Card("/tmp/ocn-no-such-line", limits: .patient)) {
             failures.continuation.yield($0.code)
             failures.continuation.finish()
         }
         let card = RecordingCard()
-        port.setEmulating(true)
         #expect(port.attach(card))
         port.setEmulating(true)
         #expect(await failures.stream.reduce(into: []) { $0.append($1) } == [.readerUnavailable])

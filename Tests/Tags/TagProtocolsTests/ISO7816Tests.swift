@@ -69,6 +69,9 @@ struct ISO7816Tests {
             (.updateBinary(offset: 0x8000, data: [1, 2]), "00d7000009540300800053020102"),
         ]
         for (command, text) in commands { #expect(hex(command.bytes) == text) }
+    }
+
+    @Test func `BER data object: lengths of one to three bytes are written and read, a cut or longer one is none`() {
         for (count, length) in [(0x7F, "7f"), (0x80, "8180"), (0xFF, "81ff"), (0x100, "820100")] {
             #expect(hex(CommandAPDU.berLength(count)) == length)
             #expect(CommandAPDU.discretionaryOverhead(count) == 1 + length.count / 2)

@@ -74,7 +74,7 @@ struct TagNameTests {
         ] { #expect(throws: TagError(.badAnswer, "")) { try TagTarget(wrong) } }
     }
 
-    @Test func `MIFARE families: by SAK, ATQA, maker and historical bytes`() {
+    @Test func `MIFARE family: SAK, ATQA, maker and historical bytes give it, and other cards have none`() {
         for (atqa, sak, uid, historical, family): (UInt16, UInt8?, String, String, MIFAREFamily?) in [
             (0x0044, 0x00, "04112233445566", "", .ultralight), (0x0344, 0x20, "04112233445566", "80", .desfire),
             (0x0344, 0x20, "04112233445566", "", .desfire), (0x0044, 0x20, "04112233445566", "c1052f2f01bcd6", .plus),
@@ -100,9 +100,12 @@ struct TagNameTests {
         ("04010122001a05", "MIFARE DESFire EV2 8K"), ("04810101001805", "MIFARE DESFire EV1 4K"),
         ("04010101001405", "MIFARE DESFire EV1 1K"), ("04010101001205", "MIFARE DESFire EV1"), ("05010101001a05", nil),
         ("04090101001a05", nil),
-    ]) func `Product of ISO-DEP: by GetVersion`(hardware: String, name: String?) {
-        #expect(DESFireVersion([UInt8](repeating: 4, count: 20)) == nil)
+    ]) func `ISO-DEP product: GetVersion gives name and size, unlisted ones none`(hardware: String, name: String?) {
         #expect(DESFireVersion(bytes(hardware + hardware) + [UInt8](repeating: 4, count: 14))?.productName == name)
+    }
+
+    @Test func `GetVersion of 20 bytes: none`() {
+        #expect(DESFireVersion([UInt8](repeating: 4, count: 20)) == nil)
     }
 
     /// The first four bytes of a UID.
@@ -117,7 +120,7 @@ struct TagNameTests {
         e0080300 - | e0050800 - | e0fe0000 -
         """
 
-    @Test func `Product of Type 5: by the UID`() {
+    @Test func `Type 5 product: the first bytes of the UID give its name, unlisted ones none`() {
         for row in Self.type5.split(whereSeparator: { $0 == "|" || $0 == "\n" }) {
             let fields = row.split(separator: " ", maxSplits: 1).map(String.init)
             let name = NFCVTarget(uid: bytes(fields[0] + "00112233")).productName ?? "-"
@@ -135,7 +138,8 @@ struct TagNameTests {
             (0x44, 0x46, "FeliCa Standard"), (0x47, 0x47, nil), (0xE0, 0xE1, "FeliCa Plug"),
             (0xF0, 0xF0, "FeliCa Lite"), (0xF1, 0xF1, "FeliCa Lite-S"), (0xF2, 0xF2, "FeliCa Link"), (0xFF, 0xFF, nil),
         ] as [(UInt8, UInt8, String?)]
-    ) func `Product of FeliCa: by the IC code`(first: UInt8, last: UInt8, name: String?) {
+    ) func `FeliCa product: the IC code gives its name, an unlisted one none`(first: UInt8, last: UInt8, name: String?)
+    {
         for code in [first, last] {
             let target = NFCFTarget(
                 idm: bytes("02fe001122334455"),
@@ -146,11 +150,14 @@ struct TagNameTests {
         }
     }
 
-    @Test func `Maker and Type 1 product: by the code in the UID and by the header`() {
+    @Test func `Type 5 maker: the code in the UID gives its name, an unlisted one none`() {
         for (code, name): (UInt8, String?) in [
             (0x02, "STMicroelectronics"), (0x04, "NXP"), (0x05, "Infineon"), (0x07, "Texas Instruments"),
             (0x08, "Fujitsu"), (0x16, "EM Microelectronic"), (0x67, "ON Semiconductor"), (0x03, nil), (0x06, nil),
         ] { #expect(NFCVTarget(uid: [0xE0, code, 1, 0x50, 0, 0x11, 0x22, 0x33]).manufacturerName == name) }
+    }
+
+    @Test func `Type 1 product: HR0 and HR1 give Topaz 96 or 512`() {
         for (first, second, name): (UInt8, UInt8, String) in [(0x11, 0x48, "Topaz 96"), (0x12, 0x4C, "Topaz 512")] {
             #expect(Type1Target(headerROM0: first, headerROM1: second, uid: [0, 0, 0, 0]).productName == name)
         }
@@ -227,6 +234,9 @@ struct TagNameTests {
             #expect(none.detection == nil && none.message == nil && none.error?.code == code)
         }
         #expect(await errorCode { _ = try await ndefStatus("cancelled") } == .cancelled)
+    }
+
+    @Test func `Tag error: seven codes mean that a tag has no NDEF, the others end the reading`() {
         let codes: [(TagError.Code, Bool)] = [
             (.noCapabilityContainer, true), (.badVersion, true), (.noMessageTLV, true), (.lengthOverrun, true),
             (.badChecksum, true), (.writeInProgress, true), (.readProtected, true), (.tagLost, false),

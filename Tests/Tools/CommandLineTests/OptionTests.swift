@@ -4,7 +4,6 @@ import BackgroundTagReading
 import LinkDelivery
 import NDEF
 import NFCReaders
-import TagLink
 import Testing
 
 @testable import nfc  // parsed here, so that nothing is run
@@ -23,7 +22,7 @@ struct OptionTests {
         }
     }
 
-    @Test func `nfc emulate: options that go together, taken`() {
+    @Test func `nfc emulate: each of these seven combinations of options is taken`() {
         for words in [
             "--pn532 y --facing z --trace --json --timeout 1", "--image - --pn532 y --out z",
             "--image x --pn532 y --commands --trace --json --id 1", "--image x --pcsc --start-pcscd --reader-name R",
@@ -49,7 +48,7 @@ struct OptionTests {
         }
     }
 
-    @Test func `arguments of a write: links and one image, in any order`() throws {
+    @Test func `arguments of a write: links and one image in any order, and no second image or reader`() throws {
         for words in [["card.nfc", "a:b", "c:d"], ["a:b", "card.nfc", "c:d"], ["a:b", "c:d", "card.nfc"]] {
             let command = try TagWriteCommand.parse(words)
             #expect(command.source.image == "card.nfc")
@@ -92,25 +91,6 @@ struct OptionTests {
         #expect(try WiFiRecord(open.records[0]).credentials.map(\.authentication) == [1])
     }
 
-    @Test func `mistyped commands and options: the nearest, and nothing that is far`() {
-        for (word, name) in [
-            ("scna", "scan"), ("wriet", "write"), ("reader", "readers"), ("read", "tag read"),
-            ("decode", "ndef decode"),
-        ] {
-            let text = Suggestion.improve("Error: Unexpected argument '\(word)'\nUsage", after: [word])
-            #expect(text == "Error: Unexpected argument '\(word)'. Did you mean 'nfc \(name)'?\nUsage")
-        }
-        let inner = Suggestion.improve("Error: Unexpected argument 'raed'", after: ["tag", "raed"])
-        #expect(inner == "Error: Unexpected argument 'raed'. Did you mean 'nfc tag read'?")
-        for word in ["x", "card.nfc", "teleport"] {
-            #expect(!Suggestion.improve("Error: Unexpected argument '\(word)'", after: [word]).contains("Did you"))
-        }
-        let silly = "Error: Unknown option '--uri'. Did you mean '--mrz'?"
-        #expect(Suggestion.improve(silly, after: []) == "Error: Unknown option '--uri'")
-        let right = "Error: Unknown option '--jsno'. Did you mean '--json'?"
-        #expect(Suggestion.improve(right, after: []) == right)
-    }
-
     @Test func `nfc inbox clear: an entry by its identifier or the name of its file`() {
         let id = "019fb0c2d4e11a2b3c4d"
         for name in [id, "\(id).entry", "\(id).new"] {
@@ -127,16 +107,6 @@ struct OptionTests {
         }
         for text in ["", ".", "1.2.3", "1e1", "0x3", "-1", "+1", "1/2", "1:2", "inf", "nan", " 1", "1,5"] {
             #expect(SecondsArgument(argument: text)?.value == nil, "\(text)")
-        }
-    }
-
-    /// `duration` of `Simulator/Sources/SimulatorServer/Page/support/format.js`.
-    @Test func `airtime: the unit and the decimals of the simulator's page`() {
-        for (time, text) in [
-            (0, "0 µs"), (999, "999 µs"), (1000, "1.0 ms"), (6585, "6.6 ms"), (99_940, "99.9 ms"), (100_499, "100 ms"),
-            (999_499, "999 ms"), (1_000_000, "1.00 s"), (2_345_678, "2.35 s"),
-        ] as [(Int64, String)] {
-            #expect(Airtime.microseconds(time).text == text)
         }
     }
 
@@ -186,7 +156,7 @@ struct OptionTests {
         #expect(BackgroundDoctorCommand.readerConfiguration(over: ReaderConfiguration(tags: "t")).reader == "virtual")
     }
 
-    @Test func `nfc links fetch: its options`() throws {
+    @Test func `nfc links fetch: each option reaches the fetcher, and without one its own defaults do`() throws {
         #expect(try LinksFetchCommand.parse([]).options == AssociationFetcher.Options())
         let words = ["--timeout", "7", "--connect-to", "127.0.0.1:1", "--authorities", "ca.pem"]
         var expected = AssociationFetcher.Options()

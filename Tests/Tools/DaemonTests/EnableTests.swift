@@ -83,10 +83,12 @@ struct ServiceFileTests {
         #expect(exposure.status == 0, "\(exposure)")
     }
 
-    @Test func `service unit: allows sockets of Unix, IPv4, IPv6 and netlink only`() throws {
+    @Test func `service unit: four socket families, no new privileges, umask 0077 and 256 MB`() throws {
         let families = try #require(values("RestrictAddressFamilies").first).split(separator: " ")
         #expect(Set(families) == ["AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK"])
-        for setting in ["NoNewPrivileges", "UMask", "MemoryMax"] { #expect(values(setting).count == 1, "\(setting)") }
+        for (setting, value) in [("NoNewPrivileges", "yes"), ("UMask", "0077"), ("MemoryMax", "256M")] {
+            #expect(values(setting) == [value], "\(setting)")
+        }
     }
 
     @Test(.enabled(if: analyzer != nil, "systemd-analyze is not installed; .ci/run installs it"))

@@ -199,8 +199,10 @@ struct NotifierTests {
         }
     }
 
-    @Test func `Notifier: a bus that does not answer, not shown at once`() async throws {
-        let script = try NotifierScript(isOpen: false, patience: .milliseconds(300))
+    @Test func `Notifier: a bus that does not answer, reported as not shown without waiting for the desktop`()
+        async throws
+    {
+        let script = try NotifierScript(isOpen: false, patience: .seconds(2))
         script.stage.bus.stop()
         script.notifier.show(.entry(.test(1)), of: [.test(1)], .notOpened(reason: "text"))
         script.stage.bus.goOn()

@@ -159,7 +159,9 @@ struct ServiceInboxTests {
 /// The service and the association files of apps' sites.
 @Suite(.ownThreads, .enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
 struct ServiceLinkTests {
-    @Test func `nfcd, app installed: its site is asked once after 2 s`() throws {
+    @Test func `nfcd: a site that failed for long is asked 2 s after the start, and that of a new app when it comes`()
+        throws
+    {
         let begin = ContinuousClock.now
         // An app of the system, whose site has failed so often that it is asked every six hours, and now.
         let daemon = try Daemon { user, _ in

@@ -187,6 +187,19 @@ struct ST25Tests {
         )
     }
 
+    @Test func `ST25DV extended information: the list of features only with two-byte addresses`() async throws {
+        try await play(
+            """
+            == Addresses of one byte
+            tag ST25DV04K
+            02 3b 0f -> 00 0f UID 00 00 7f 00 03 24; 02 3b 10 -> 00 00 UID
+            == Addresses of two bytes
+            tag ST25DV64K
+            02 3b 14 -> 00 14 UID ff 07 03; 02 30 ff 07 -> 00 00*4; 02 30 00 08 -> 01 10; 02 20 ff -> 00 00*4
+            """
+        ) { try type5($0) }
+    }
+
     @Test func `ST25DV sessions: one password at a time, until the power or a wrong one ends it`() async throws {
         try await play(
             """

@@ -187,11 +187,6 @@ struct Type5Tests {
             == 65536 blocks
             tag generic Type 5; blocks = 65536
             02 23 00 01 -> 00 e2 40 00 01 00 00 7f ff; 02 30 ff ff -> 00 00*4; 02 3b 04 -> 00 04 UID ff ff 03
-            == Extended information of ST25DV: the list of features is only there with two-byte addresses
-            tag ST25DV04K
-            02 3b 0f -> 00 0f UID 00 00 7f 00 03 24; 02 3b 10 -> 00 00 UID
-            tag ST25DV64K
-            02 3b 14 -> 00 14 UID ff 07 03; 02 30 ff 07 -> 00 00*4; 02 30 00 08 -> 01 10; 02 20 ff -> 00 00*4
             """
         ) { try type5($0) }
     }

@@ -12,7 +12,7 @@
             }
         }
 
-        func testPersonCancels() async throws {
+        func testPersonWhoCancelsEndsTheStampingEarly() async throws {
             try await withField { field in
                 let stamped = Task { try await TicketStamper().stamp("14:05") }
                 try await field.cancelSheet()
@@ -23,7 +23,7 @@
             }
         }
 
-        func testMainQueue() async throws {
+        func testMainQueueRunsInsideAField() async throws {
             try await withField { _ in
                 let seen = await withCheckedContinuation { continuation in
                     DispatchQueue.main.async { continuation.resume(returning: Thread.isMainThread) }

@@ -36,8 +36,8 @@ import VirtualTags
 
     // MARK: A right reader
 
-    @Test(arguments: ReaderConformance.scenarios.map(\.name)) func `right reader: passes`(scenario: String) async throws
-    {
+    @Test(arguments: ReaderConformance.scenarios.map(\.name))
+    func `reader without a flaw: each scenario passes`(scenario: String) async throws {
         let first = Box<Bool>()
         let flaw = FaultyReader.Flaw { _, answer in
             if first.value == nil { first.set((try? answer.get()) != nil) }

@@ -264,6 +264,7 @@ import VirtualTags
         #expect(await session.connects(to: cards[1]) == .tag(.tagLost))
         #expect(!cards[1].isAvailable && session.connectedTag === cards[0] && cards[0].isNear)
         _ = reader.log()
+        #expect(await session.answer(Self.read, of: cards[0]) == .failure(.notConnected))
         #expect(await session.answer(Self.read, of: cards[0], connecting: true) == .success([0x90, 0x00]))
         #expect(cards[0].isNear && reader.log() == ["select 1", "1: 00b00000"])
     }
