@@ -18,10 +18,9 @@ func root(_ names: String...) -> [Target.Dependency] {
 }
 
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
-// Readers on many machines over MQTT. A separate package, so that other builds need neither libmosquitto nor SQLite.
+// Readers on many machines over MQTT. A separate package, so that other builds need neither libmosquitto, libsodium nor SQLite.
 let package = Package(
     name: "Fleet",
     platforms: [.macOS(.v13)],
@@ -32,13 +31,14 @@ let package = Package(
     dependencies: [
         .package(name: "OpenCoreNFC", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
         .package(url: "https://github.com/LebJe/TOMLKit.git", from: "0.6.0"),
     ],
     targets: [
         // libmosquitto with its own header.
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        // libsodium with its own header, for signed jobs.
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         // What the system reports about a TCP connection, which Swift's Glibc leaves out.
         .target(name: "CSocketState"),
         // epoll, which Swift's Glibc leaves out.
@@ -46,7 +46,7 @@ let package = Package(
         // Topics, events, jobs, configuration: rules without input or output.
         .target(
             name: "FleetModel",
-            dependencies: [crypto, .product(name: "TOMLKit", package: "TOMLKit")]
+            dependencies: ["CSodium", .product(name: "TOMLKit", package: "TOMLKit")]
                 + root("BackgroundTagReading", "NDEF", "TagLink", "TagProtocols", "UniversalLinks", "TextSafety"),
             swiftSettings: strict
         ),
@@ -85,7 +85,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "nfc-fleet",
-            dependencies: [arguments, crypto, "FleetModel", "FleetMQTT"]
+            dependencies: [arguments, "FleetModel", "FleetMQTT"]
                 + root("NDEF", "LinuxSupport", "TagImages", "VirtualTags", "TextSafety"),
             swiftSettings: strict
         ),
@@ -114,7 +114,7 @@ let package = Package(
         ),
         .testTarget(
             name: "FleetModelTests",
-            dependencies: [crypto, "FleetModel"] + root("BackgroundTagReading", "NDEF", "TagLink", "TagProtocols"),
+            dependencies: ["FleetModel"] + root("BackgroundTagReading", "NDEF", "TagLink", "TagProtocols"),
             swiftSettings: strict
         ),
         .testTarget(
@@ -126,7 +126,7 @@ let package = Package(
         .testTarget(
             name: "FleetAgentTests",
             dependencies: [
-                crypto, "FleetAgent", "FleetModel", "FleetMQTT", "FleetSpool", "FleetTestSupport", "nfc-agent",
+                "FleetAgent", "FleetModel", "FleetMQTT", "FleetSpool", "FleetTestSupport", "nfc-agent",
                 "nfc-fleet",
             ] + root("NDEF", "TagLink", "TagProtocols", "VirtualTags"),
             swiftSettings: strict

@@ -65,7 +65,7 @@ OTHERS = {
         "ArgumentParser", "Dispatch", "Glibc", "LinuxSupport", "SimulatorModel", "SimulatorServer",
     },
     "Fleet/Sources/FleetModel": {
-        "BackgroundTagReading", "Crypto", "NDEF", "TOMLKit", "TagLink", "TagProtocols", "UniversalLinks", "TextSafety",
+        "BackgroundTagReading", "CSodium", "NDEF", "TOMLKit", "TagLink", "TagProtocols", "UniversalLinks", "TextSafety",
     },
     "Fleet/Sources/FleetSpool": {"Dispatch", "FleetModel", "GRDB", "Glibc", "LinuxSupport"},
     "Fleet/Sources/FleetMQTT": {"CEpoll", "CMosquitto", "CSocketState", "Dispatch", "FleetModel", "Glibc", "LinuxSupport"},
@@ -77,7 +77,7 @@ OTHERS = {
         "ArgumentParser", "Dispatch", "FleetAgent", "FleetMQTT", "FleetModel", "FleetSpool", "LinuxSupport", "TextSafety",
     },
     "Fleet/Sources/nfc-fleet": {
-        "ArgumentParser", "Crypto", "Dispatch", "FleetMQTT", "FleetModel", "Glibc", "NDEF", "LinuxSupport", "TagImages",
+        "ArgumentParser", "Dispatch", "FleetMQTT", "FleetModel", "Glibc", "NDEF", "LinuxSupport", "TagImages",
         "Synchronization", "VirtualTags", "TextSafety",
     },
     # What an app on a phone could import, and what a text interface needs.

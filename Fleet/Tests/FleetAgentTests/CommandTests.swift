@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
 import FleetAgent
 import FleetModel
 import FleetTestSupport
@@ -50,14 +49,14 @@ struct CommandTests {
     @Test("Job with a wrong signature or an unknown key: refused by the node, and the command prints the code")
     func signatures() async throws {
         let broker = try await TestBroker()
-        let key = Curve25519.Signing.PrivateKey()
+        let key = SigningKey()
         let node = try await TestNode(broker.address, folder: folder.path + "/state") {
             $0.keys = JobKeys(["ops": key.publicKey])
         }
         let client = TestClient()
         try await client.connect(broker, to: ["opencorenfc/kiosk-7/bridge/state"])
         try await client.wait("the agent") { $0.last("opencorenfc/kiosk-7/bridge/state") == "online" }
-        let other = Curve25519.Signing.PrivateKey().rawRepresentation.base64EncodedString()
+        let other = Data(SigningKey().seed).base64EncodedString()
         let file = try folder.write("other.key", other + "\n")
         for (name, code) in [("ops", "bad-signature"), ("else", "unknown-key")] {
             let lines = ["broker = \"\(broker.url)\"", "[sign]", "key = \"\(name)\"", "private_file = \"\(file)\""]

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
 import FleetAgent
 import FleetModel
 import FleetSpool
@@ -338,17 +337,17 @@ struct JobTests {
         let broker = try await TestBroker()
         let client = TestClient()
         try await client.connect(broker)
-        let key = Curve25519.Signing.PrivateKey()
+        let key = SigningKey()
         let node = try await TestNode(broker.address, folder: folder.path + "/state") {
             $0.keys = JobKeys(["ops": key.publicKey])
         }
         try await client.wait("the node") { $0.last("opencorenfc/kiosk-7/bridge/state") == "online" }
         await client.publish(topic, job("j1", .allow(.init(.off))).json)
         #expect(try await client.wait(for: .outcome)[0]["data"]?["code"] == "unsigned")
-        await client.publish(topic, try JobSigner(name: "ops", key: key).sign(job("j2", .allow(.init(.off)))))
+        await client.publish(topic, JobSigner(name: "ops", key: key).sign(job("j2", .allow(.init(.off)))))
         #expect(try await client.wait(for: .outcome, count: 2)[1]["data"]?["outcome"] == "done")
         for number in 0..<100 { await client.publish(topic, job("n\(number)", .lock).json) }
-        await client.publish(topic, try JobSigner(name: "ops", key: key).sign(job("j3", .allow(.init(.off)))))
+        await client.publish(topic, JobSigner(name: "ops", key: key).sign(job("j3", .allow(.init(.off)))))
         try await client.wait("the last outcome") { client in
             client.events.contains { $0["data"]?["job"]?.text == "j3" }
         }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
 import FleetModel
 import NDEF
 import Testing
@@ -36,10 +35,10 @@ struct JobTests {
 
     @Test("Signed job: read as it was signed, and refused if any byte changes it", arguments: works)
     func signed(_ work: Job.Work) throws {
-        let key = Curve25519.Signing.PrivateKey()
+        let key = SigningKey()
         let keys = JobKeys(["ops": key.publicKey])
         let job = Self.job(work)
-        let payload = try JobSigner(name: "ops", key: key).sign(job).bytes
+        let payload = JobSigner(name: "ops", key: key).sign(job).bytes
         #expect(try keys.open(payload, node: Self.node, now: Self.now) == job)
         for index in payload.indices {
             var changed = payload
@@ -49,9 +48,25 @@ struct JobTests {
         }
     }
 
+    @Test("Ed25519: the keys and the signature of RFC 8032, test 2; another message or a cut signature is refused")
+    func signatureVector() throws {
+        let seed = "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb"
+        let key = try #require(SigningKey(seed: Hex.bytes(seed) ?? []))
+        let signature = key.signature(of: [0x72])
+        #expect(Hex.text(key.publicKey.bytes) == "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c")
+        #expect(
+            Hex.text(signature) == "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
+                + "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
+        )
+        #expect(key.publicKey.verifies(signature, of: [0x72]))
+        #expect(!key.publicKey.verifies(signature, of: [0x73]))
+        #expect(!key.publicKey.verifies(Array(signature.dropLast()), of: [0x72]))
+        #expect(SigningKey(seed: [1]) == nil && VerifyingKey([1]) == nil)
+    }
+
     @Test("Node with keys: an unsigned job, another key and another node's job are refused with their codes")
     func refusals() throws {
-        let key = Curve25519.Signing.PrivateKey()
+        let key = SigningKey()
         let keys = JobKeys(["ops": key.publicKey])
         let job = Self.job(.lock)
         func refusal(_ payload: [UInt8], _ node: FleetName = Self.node) -> JobRefusal? {
@@ -64,22 +79,22 @@ struct JobTests {
         }
         #expect(refusal(job.json.bytes)?.code == .unsigned)
         #expect(refusal(job.json.bytes)?.job == "j1")
-        let other = try JobSigner(name: "ops", key: Curve25519.Signing.PrivateKey()).sign(job).bytes
+        let other = JobSigner(name: "ops", key: SigningKey()).sign(job).bytes
         #expect(refusal(other)?.code == .badSignature)
-        #expect(refusal(try JobSigner(name: "else", key: key).sign(job).bytes)?.code == .unknownKey)
+        #expect(refusal(JobSigner(name: "else", key: key).sign(job).bytes)?.code == .unknownKey)
         #expect(refusal(other)?.job == "j1")
         #expect(refusal(other)?.kind == "lock")
         // An id that is no name is not passed on.
-        let long = try JobSigner(name: "else", key: key).sign(
+        let long = JobSigner(name: "else", key: key).sign(
             Job(id: "a\n" + job.id, node: Self.node, deadline: 0, work: .lock)
         )
         #expect(refusal(long.bytes)?.job == nil)
         #expect(JobOutcome(try #require(refusal(Array(#"{"id":"a","kind":"write"}"#.utf8)))).kind == "write")
         #expect(JobOutcome(try #require(refusal(Array(#"{"id":"a","kind":"eat"}"#.utf8)))).kind == nil)
-        let signed = try JobSigner(name: "ops", key: key).sign(job).bytes
+        let signed = JobSigner(name: "ops", key: key).sign(job).bytes
         #expect(refusal(signed, FleetName(slugOf: "kiosk-8"))?.code == .wrongNode)
         #expect(refusal(Array("nonsense".utf8))?.code == .badJob)
-        let far = try JobSigner(name: "ops", key: key).sign(Self.job(.lock, deadline: Self.now + Job.longestWait + 1))
+        let far = JobSigner(name: "ops", key: key).sign(Self.job(.lock, deadline: Self.now + Job.longestWait + 1))
             .bytes
         #expect(refusal(far)?.code == .badJob)
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Crypto
 import Foundation
 
 /// The configuration of an agent.
@@ -55,7 +54,7 @@ package struct AgentConfiguration: Sendable {
     package var hashKeyFile: String?
     package var acceptsJobs = true
     package var secretsFolder: String?
-    package var jobKeys: [String: Curve25519.Signing.PublicKey] = [:]
+    package var jobKeys: [String: VerifyingKey] = [:]
     /// Home Assistant's discovery prefix; nil turns discovery off.
     package var discoveryPrefix: String? = "homeassistant"
     package var apps: [App] = []
@@ -114,7 +113,7 @@ package struct AgentConfiguration: Sendable {
             let keys = try table.tables("key") { table throws(ConfigurationError) in
                 guard let name = try table.name("name"), let text = try table.string("public"),
                     let data = Data(base64Encoded: text),
-                    let key = try? Curve25519.Signing.PublicKey(rawRepresentation: data)
+                    let key = VerifyingKey(Array(data))
                 else {
                     throw ConfigurationError("Each [[jobs.key]] needs a name, and 32 bytes in base64 as public.")
                 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Crypto
-import Foundation
 
 /// How events identify tags: by UID, or by a keyed hash of the UID.
 package struct TagNaming: Sendable {
-    private let key: SymmetricKey?
+    private let key: [UInt8]?
 
     /// Identifies tags by UID.
     package init() { key = nil }
@@ -15,7 +13,7 @@ package struct TagNaming: Sendable {
     /// - Returns: nil if the key is shorter.
     package init?(hashKey: [UInt8]) {
         guard hashKey.count >= 16 else { return nil }
-        key = SymmetricKey(data: hashKey)
+        key = hashKey
     }
 
     /// Whether UIDs are hashed.
@@ -47,7 +45,7 @@ package struct TagNaming: Sendable {
                 tagID: id
             )
         }
-        let hash = Hex.text(HMAC<SHA256>.authenticationCode(for: Data(identifier), using: key))
+        let hash = Hex.text(hmacSHA256(identifier, key: key))
         let id = linked ?? String(hash.prefix(32))
         return Names(
             subject: hash,

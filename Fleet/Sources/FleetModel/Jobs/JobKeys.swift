@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Crypto
 import Foundation
 
 /// The public keys whose signed jobs a node accepts.
@@ -7,10 +6,10 @@ package struct JobKeys: Sendable {
     /// A prefix for the signed bytes, so that a signature is valid only for jobs.
     static let context = Array("opencorenfc-job-v1\n".utf8)
 
-    private let keys: [String: Curve25519.Signing.PublicKey]
+    private let keys: [String: VerifyingKey]
 
     /// - Parameter keys: the keys by name. If empty, jobs need no signature.
-    package init(_ keys: [String: Curve25519.Signing.PublicKey] = [:]) {
+    package init(_ keys: [String: VerifyingKey] = [:]) {
         self.keys = keys
     }
 
@@ -76,7 +75,7 @@ package struct JobKeys: Sendable {
             throw JobRefusal(.unknownKey, "This node does not have the key of the job.")
         }
         guard let signature = message["signature"]?.text.flatMap(Base64URL.bytes),
-            key.isValidSignature(Data(signature), for: Data(Self.context + signed))
+            key.verifies(signature, of: Self.context + signed)
         else {
             throw JobRefusal(.badSignature, "The signature does not match the job.")
         }
@@ -95,20 +94,19 @@ package struct JobKeys: Sendable {
 package struct JobSigner: Sendable {
     /// The key's name at the nodes.
     package let name: String
-    private let key: Curve25519.Signing.PrivateKey
+    private let key: SigningKey
 
-    package init(name: String, key: Curve25519.Signing.PrivateKey) {
+    package init(name: String, key: SigningKey) {
         self.name = name
         self.key = key
     }
 
     /// Returns the signed message to send for a job.
-    package func sign(_ job: Job) throws -> JSONValue {
+    package func sign(_ job: Job) -> JSONValue {
         let bytes = job.json.bytes
-        let signature = try key.signature(for: Data(JobKeys.context + bytes))
         return [
             "signed": .string(Base64URL.text(bytes)), "key": .string(name),
-            "signature": .string(Base64URL.text(Array(signature))),
+            "signature": .string(Base64URL.text(key.signature(of: JobKeys.context + bytes))),
         ]
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import Crypto
 import FleetMQTT
 import FleetModel
 import Foundation
@@ -79,7 +78,7 @@ extension FleetConfiguration {
         do throws(ConfigurationError) {
             let text = String(decoding: try SecretFile.readLine(signingFile), as: UTF8.self)
             guard let data = Data(base64Encoded: text),
-                let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: data)
+                let key = SigningKey(seed: Array(data))
             else {
                 throw ConfigurationError(
                     "\(signingFile) contains no key. To create one: nfc fleet key FILE --name NAME"

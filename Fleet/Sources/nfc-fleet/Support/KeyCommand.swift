@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import Crypto
 import FleetModel
 import Foundation
 
@@ -30,8 +29,8 @@ struct KeyCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let key = Curve25519.Signing.PrivateKey()
-        let text = key.rawRepresentation.base64EncodedString() + "\n"
+        let key = SigningKey()
+        let text = Data(key.seed).base64EncodedString() + "\n"
         let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             let reason = errno == EEXIST ? "It already exists; nothing was changed." : "Check the folder."
@@ -42,7 +41,7 @@ struct KeyCommand: AsyncParsableCommand {
             throw FleetFailure(.refused, "file", "The file \(file) can't be written. Free some disk space.")
         }
         let path = file.hasPrefix("/") ? file : FileManager.default.currentDirectoryPath + "/" + file
-        let shared = key.publicKey.rawRepresentation.base64EncodedString()
+        let shared = Data(key.publicKey.bytes).base64EncodedString()
         if json {
             let value: JSONValue = [
                 "name": .string(name.name.text), "public": .string(shared), "private_file": .string(path),
