@@ -33,7 +33,7 @@ class Browser:
         self.temporary = tempfile.TemporaryDirectory(prefix="nfc-chromium-", ignore_cleanup_errors=True)
         options = webdriver.ChromeOptions()
         options.binary_location = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-        for argument in ("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--force-device-scale-factor=1",
+        for argument in ("--headless=new", "--disable-gpu", "--no-first-run", "--force-device-scale-factor=1",
                          "--disable-background-networking", "--disable-component-update", "--disable-sync"):
             options.add_argument(argument)
         # Chromium does not run in its sandbox as root, as a container's user is.
