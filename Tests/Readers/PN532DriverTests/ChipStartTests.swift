@@ -167,7 +167,7 @@ import Testing
         }
         #expect(Self.reason(EACCES, "/dev/ttyACM12").contains("KERNEL==\"ttyACM*\""))
         // Behind an @ that no line has in its name, a speed is missing.
-        #expect(Self.reason(ENOENT, "/dev/ttyUSB0@x").contains("\"x\" is not a speed"))
+        #expect(Self.reason(ENOENT, "/dev/ttyUSB0@x").contains("\"x\" is not a baud rate"))
         for path in ["/dev/null", "/dev/ttyUSB99", "/"] {
             let reader = try PN532Reader(path)
             #expect(await code { try await reader.prepare() } == .readerUnavailable, "\(path)")

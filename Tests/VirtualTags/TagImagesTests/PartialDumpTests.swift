@@ -135,7 +135,7 @@ struct PartialDumpTests {
         #expect(application.files[2].kind == .cyclicRecords(size: 2, maximum: 3, records: [1, 2, 3, 4]))
         let texts = image.remarks.map(\.text)
         #expect(
-            texts.contains { $0.contains("application 123456 file 4;") } && texts.contains { $0.contains("file 5") }
+            texts.contains { $0.contains("application 123456 file 4") } && texts.contains { $0.contains("file 5") }
         )
         #expect(try image.contents.returns())
         var written = card
