@@ -51,8 +51,8 @@ package struct VerifyingKey: Sendable, Hashable {
 
     /// Whether a signature belongs to a message and this key.
     package func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
-        signature.count == crypto_sign_BYTES
-            && unsafe crypto_sign_verify_detached(signature, message, UInt64(message.count), bytes) == 0
+        guard signature.count == crypto_sign_BYTES else { return false }
+        return unsafe crypto_sign_verify_detached(signature, message, UInt64(message.count), bytes) == 0
     }
 }
 
