@@ -59,6 +59,8 @@ struct SpoolLedger {
     struct Totals {
         /// The size of all events in bytes.
         var size: Int
+        /// The size of the job journal in bytes.
+        var journal: Int
         /// The number of the next event. Numbers are never reused, even if an event is removed.
         var next: Int64
         var dropped: [Int: Dropped] = [:]
@@ -88,7 +90,7 @@ struct SpoolLedger {
     init(_ db: Database) throws {
         let size = try Int.fetchOne(db, sql: "SELECT ifnull(sum(length(payload)), 0) FROM event") ?? 0
         let last = try Int64.fetchOne(db, sql: "SELECT max(number) FROM event") ?? 0
-        totals = Totals(size: size, next: last + 1)
+        totals = Totals(size: size, journal: try SpoolCore.journalSize(db), next: last + 1)
         totalsBefore = totals
         let rows = try Row.fetchAll(
             db,

@@ -64,7 +64,11 @@ extension JobDesk {
         } catch {
             throw JobRefusal(.init(error.code.description), error.reason, job: job.id)
         }
-        if isRefused { try board.checkRoom(for: job) }
+        guard isRefused else { return }
+        if job.work.needsTag { try board.checkRoom(for: job) }
+        let reason =
+            "The journal has no room for the job. Cancel waiting jobs, send earlier deadlines, or raise limit_mb."
+        throw JobRefusal(.tooManyJobs, reason, job: job.id)
     }
 
     private func repeatOutcome(_ members: JSONValue, now: Int64) async throws(SpoolError) {
@@ -96,7 +100,12 @@ extension JobDesk {
             case .indicate:
                 throw JobRefusal(.noIndicator, "No reader of this node has lights that can be controlled.")
             case .cancel(let id): try await cancel(id)
-            case .allow: break
+            case .allow(let change):
+                guard lists.hasRoom(for: change, at: job.reader) else {
+                    let reason =
+                        "An allow list has at most \(AllowLists.maximumCount) UIDs. Replace it, or remove some."
+                    throw JobRefusal(.badJob, reason)
+                }
             }
         } catch {
             return await finish(JobOutcome(error, of: job))
