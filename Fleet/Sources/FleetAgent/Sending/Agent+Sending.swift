@@ -189,6 +189,8 @@ extension Agent {
 
     /// The maximum number of events resent for one request. Other requests are refused meanwhile.
     private static let maximumReplayed = 10_000
+    /// The maximum size of the events resent in a minute, in bytes. A small request can ask for many events.
+    static let maximumReplayedBytes = 16 << 20
 
     /// Resends events on request.
     func replay(_ payload: [UInt8]) async {
@@ -199,17 +201,41 @@ extension Agent {
         else {
             return requestLog("replay-refused", "A request for events is not valid.")
         }
-        guard replayedEvents.count < Self.maximumReplayed else {
-            return requestLog(
-                "replay-refused",
-                "A request for events was refused, because the events of an earlier one are still being sent."
+        let room = Self.maximumReplayed - replayedEvents.count
+        let size = replayBudget.rest(now: .now)
+        guard room > 0, size > 0 else {
+            return await refuseReplay(
+                of: reader,
+                "This node has sent as many old events as it may in a minute. Repeat the request in a minute."
             )
         }
         let range = Int64(from)...Int64(to)
-        guard let events = try? await spool.events(of: reader, in: range, limit: Self.maximumReplayed),
-            outbox.isConnected
-        else { return }
-        requestLog("replay", "\(events.count) events of \(reader) are sent again.")
-        for event in events { publishAgain(event) }
+        do throws(SpoolError) {
+            let events = try await spool.events(of: reader, in: range, limit: room, size: size)
+            if events.isEmpty, states[reader] == nil,
+                try await !spool.positions().contains(where: { $0.reader == reader })
+            {
+                return await refuseReplay(of: reader, "The node \(node) has no reader \(reader). Check its name.")
+            }
+            guard outbox.isConnected else { return }
+            replayBudget.spend(events.map(\.payload.count).reduce(0, +))
+            requestLog("replay", "\(events.count) events of \(reader) are sent again.")
+            for event in events { publishAgain(event) }
+        } catch {
+            requestLog("spool", "The events that were requested can't be read. \(error.reason)")
+        }
+    }
+
+    /// Answers a request with an error event. Anyone can send requests, so these events are limited: they must not fill
+    /// the spool.
+    private func refuseReplay(of reader: FleetName, _ reason: String) async {
+        requestLog("replay-refused", "A request for events was refused. \(reason)")
+        guard replayRefusals.allows(now: Timestamp.now) else { return }
+        let event = FleetEvent(
+            .error,
+            time: Timestamp.now,
+            ["code": "replay-refused", "message": .string(reason), "requested": .string(reader.text)]
+        )
+        _ = await store([event], of: .bridge)
     }
 }
