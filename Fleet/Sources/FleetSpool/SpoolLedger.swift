@@ -45,7 +45,7 @@ struct SpoolLedger {
             return "The spool had no room for \(count) events. \(advice)"
         }
 
-        /// Adds events dropped later. A full disk overrides the limit: raising the limit would not help.
+        /// Adds other dropped events. A full disk overrides the limit: raising the limit would not help.
         mutating func add(_ other: Dropped) {
             count += other.count
             first = min(first, other.first)
@@ -199,5 +199,16 @@ struct SpoolLedger {
         }
         changes.removeAll(keepingCapacity: true)
         unsavedReaders = readers.indices.filter { readers[$0].isUnsaved }
+    }
+}
+
+extension SpoolLedger.Dropped {
+    /// Reads what an event reports as dropped; nil if the event is not such a report.
+    init?(report payload: [UInt8]) {
+        guard let event = try? JSONValue(parsing: payload), event["type"]?.text == EventKind.error.type,
+            let data = event["data"], data["code"] == "events-dropped",
+            let count = data["count"]?.int, let first = data["first"]?.int, let last = data["last"]?.int
+        else { return nil }
+        self.init(count: Int64(count), first: Int64(first), last: Int64(last), areNewest: data["policy"] == "newest")
     }
 }

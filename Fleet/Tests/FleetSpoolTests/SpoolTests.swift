@@ -138,6 +138,10 @@ struct SpoolTests {
         let report = try #require(reports.last?["data"])
         #expect(report["code"] == "events-dropped")
         #expect(report["policy"] == "oldest")
+        // Early reports were dropped too. The later ones include what those reported.
+        let counts = reports.compactMap { $0["data"]?["count"]?.int }
+        #expect(counts.reduce(0, +) == Int(events.first?.sequence ?? 0) - 1)
+        #expect(reports.compactMap { $0["data"]?["first"]?.int }.min() == 1)
         // What is there begins after the last number that was reported.
         let last = try #require(report["last"]?.int)
         #expect(events.first?.sequence == Int64(last) + 1)

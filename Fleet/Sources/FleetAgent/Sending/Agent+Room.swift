@@ -9,7 +9,7 @@ extension Agent {
 
     /// Logs when the spool becomes full, and when it has space again.
     ///
-    /// - Parameter shortage: why events were just dropped; nil if there is space.
+    /// - Parameter shortage: why there is no space; nil if there is.
     func noteRoom(_ shortage: SpoolShortage?) {
         guard shortage != self.shortage else { return }
         self.shortage = shortage
@@ -52,7 +52,7 @@ extension Agent {
     func announceDropped() async {
         await storeUnstored()
         do throws(SpoolError) {
-            let reports = try await spool.announceDropped(time: Timestamp.now)
+            let reports = try await spool.announceDropped(time: Timestamp.now, after: shortage)
             if !reports.events.isEmpty { sendOrPump(reports) }
             noteRoom(reports.shortage)
         } catch {
