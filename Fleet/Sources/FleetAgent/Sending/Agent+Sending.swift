@@ -73,6 +73,9 @@ extension Agent {
         if !unstoredEvents.isEmpty { unstoredEvents.removeAll { numbers.contains(UInt64($0.number)) } }
         let places = numbers.compactMap { outbox.acknowledge(Int64($0)) }
         guard !places.isEmpty else { return }
+        if !refusedTopics.isEmpty {
+            for place in places { refusedTopics.remove(settings.topics.event(node, place.reader)) }
+        }
         acknowledged += places
         lastAcknowledgement = .now
         if mayHaveMore, outbox.inFlight.count <= outbox.window / 2 { wantPump() }
@@ -86,10 +89,16 @@ extension Agent {
     private static let retryDelay = Duration.seconds(5)
 
     /// Handles a message that the broker rejected. A rejected event and all later events stay in the spool.
-    func refuse(_ number: Int64?, _ reason: String) {
-        guard !outbox.isPaused else { return }
-        log("not-allowed", "The broker does not let this node publish (\(reason)). Check the access list for \(node).")
-        guard number != nil else { return }
+    func refuse(_ number: Int64?, on topic: String, _ reason: String) {
+        // Tried again and again, so logged once, until the broker has accepted an event on the topic.
+        if refusedTopics.insert(topic).inserted {
+            log(
+                "not-allowed",
+                "The broker does not let \(connection.login) publish on \(topic) (\(reason)). Check its access list.",
+                [.init("topic", .string(topic))]
+            )
+        }
+        guard number != nil, !outbox.isPaused else { return }
         outbox.pause()
         later(Self.refusalDelay) { await $0.resume() }
     }
