@@ -34,6 +34,10 @@ struct ProgramTests {
         #expect(try JSONValue(parsing: Array(usage.output.utf8))["error"] == "usage")
         #expect(try await TestProgram.run(agent, ["--config", good, "--node", "bridge", "--check"]).status == 2)
         #expect(try await TestProgram.run(agent, ["--version"]).status == 0)
+        #expect(try await TestProgram.run(agent, ["--config", good, "--state", "state", "--check"]).status == 2)
+        let state = folder.path + "/a/state"
+        #expect(try await TestProgram.run(agent, ["--config", good, "--state", state, "--check"]).status == 0)
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/a"))
         let open = try folder.write("open.toml", "node = \"a\"\n", mode: 0o666)
         #expect(try await TestProgram.run(agent, ["--config", open, "--check"]).status == 2)
     }
@@ -70,6 +74,9 @@ struct ProgramTests {
         ("[jobs]\nsecrets_folder = \"FOLDER/text\"", "jobs.secrets_folder: FOLDER/text is not a folder."),
         ("tags = \"FOLDER/none\"", "tags: The folder FOLDER/none"),
         ("readers = []", "No reader is configured."),
+        ("state_folder = \"FOLDER/text\"", "state_folder: The folder FOLDER/text can't be opened"),
+        ("state_folder = \"FOLDER/text/state\"", "state_folder: The folder FOLDER/text/state can't be opened"),
+        ("state_folder = \"FOLDER/open\"", "state_folder: The folder FOLDER/open can be written by other users."),
     ]
 
     /// Makes two certificates with their keys, and a file of text.
@@ -82,6 +89,8 @@ struct ProgramTests {
         let result = try await TestProgram.run("/bin/sh", ["-c", script, folder.path])
         guard result.status == 0 else { throw TestProblem(result.output) }
         try folder.write("text", "nothing\n")
+        try FileManager.default.createDirectory(atPath: folder.path + "/open", withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path + "/open")
     }
 
     @Test("Agent --check: a file or reader that can't be used is named with its setting")
