@@ -30,11 +30,13 @@ extension Agent {
         unstoredEvents += events.filter { !$0.isStored }
         let excess = unstoredEvents.count - Self.maximumUnstored
         guard excess > 0 else { return }
-        let lost = unstoredEvents.prefix(excess).map(\.place)
-        unstoredEvents.removeFirst(excess)
+        // Events in flight are not lost: the broker may acknowledge them.
+        let lost = unstoredEvents.filter { outbox.inFlight[$0.number] == nil }.prefix(excess)
+        let numbers = Set(lost.map(\.number))
+        unstoredEvents.removeAll { numbers.contains($0.number) }
         noteRoom(.disk)
         do throws(SpoolError) {
-            try await spool.drop(lost)
+            try await spool.drop(lost.map(\.place))
         } catch {
             log("spool", "\(lost.count) events were lost. \(error.reason)")
         }
@@ -42,7 +44,8 @@ extension Agent {
 
     /// Stores the events waiting in memory, if there is space.
     func storeUnstored() async {
-        let events = unstoredEvents
+        // The spool is not read again up to the last event sent. So earlier events are first sent from memory.
+        let events = unstoredEvents.filter { outbox.inFlight[$0.number] != nil || $0.number > outbox.lastSent }
         guard !events.isEmpty, let left = try? await spool.store(events) else { return }
         let stored = Set(events.map(\.number)).subtracting(left.map(\.number))
         unstoredEvents.removeAll { stored.contains($0.number) }

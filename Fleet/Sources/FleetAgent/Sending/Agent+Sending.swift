@@ -32,7 +32,12 @@ extension Agent {
                     later(Self.retryDelay) { await $0.wantPump() }
                     break
                 }
-                let others = unstoredEvents.filter { $0.number > from }
+                // An event may be in the spool by now, although it is still in memory too. One that the job desk reported
+                // late has a smaller number than the last event sent.
+                let numbers = Set(stored.map(\.number))
+                let others = unstoredEvents.filter {
+                    !numbers.contains($0.number) && outbox.inFlight[$0.number] == nil
+                }
                 let waiting = (stored + others).sorted { $0.number < $1.number }.prefix(outbox.room)
                 guard !waiting.isEmpty else {
                     mayHaveMore = false
