@@ -24,6 +24,12 @@ package actor Agent {
     var outbox: Outbox
     /// Events being resent on request, by the number used to publish them.
     var replayedEvents: [Int64: StoredEvent.Place] = [:]
+    /// How many bytes of events may be resent now.
+    var replayBudget = MinuteBudget(Agent.maximumReplayedBytes)
+    /// Limits the answers to refused requests.
+    var replayRefusals = MinuteLimit(10)
+    /// The topics that the broker's access list forbids, so that each is logged once.
+    var refusedTopics: Set<String> = []
     /// The numbers of events that exceed the broker's size limit.
     var oversizedEvents: Set<Int64> = []
     var stations: [FleetName: (station: ReaderStation, task: Task<Void, Never>)] = [:]

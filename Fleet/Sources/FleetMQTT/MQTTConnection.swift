@@ -71,6 +71,9 @@ package final class MQTTConnection: @unchecked Sendable {
     /// The broker's address.
     package var address: BrokerAddress { settings.address }
 
+    /// Describes the user that the broker's access list applies to.
+    package var login: String { settings.login }
+
     /// Whether a lost connection is re-established.
     package var isPatient: Bool { settings.reconnects }
 
@@ -216,7 +219,7 @@ package final class MQTTConnection: @unchecked Sendable {
             failure = MQTTFailure(.taken, reason)
         case .ended(let reason): failure = MQTTFailure(.lost, reason, isExplained: true)
         case .acknowledged(let number): acknowledged.append(number)
-        case .dropped(let number, let reason): onEvent(.dropped(number, reason: reason))
+        case .dropped(let number, let topic, let reason): onEvent(.dropped(number, topic: topic, reason: reason))
         case .oversized(let number): onEvent(.oversized(number))
         case .message(let message): onEvent(.message(message))
         case .subscribed(let refused): onEvent(.subscribed(refused: refused))

@@ -11,7 +11,7 @@ package enum MQTTEvent: Sendable {
     /// The broker acknowledged the messages published with these numbers.
     case acknowledged([UInt64])
     /// The broker rejected a message, usually because the client lacks permission. The number is nil if none was given.
-    case dropped(UInt64?, reason: String)
+    case dropped(UInt64?, topic: String, reason: String)
     /// The message is larger than the broker ever accepts. The number is nil if none was given.
     case oversized(UInt64?)
     /// A message arrived for a subscription.

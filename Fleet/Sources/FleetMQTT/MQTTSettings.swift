@@ -34,6 +34,12 @@ package struct MQTTSettings: Sendable {
     /// Whether a lost connection is re-established.
     package var reconnects = true
 
+    /// Describes the user that the broker's access list applies to.
+    package var login: String {
+        if let user { return "the user \(user)" }
+        return certificate == nil ? "clients without a user" : "the user of the client certificate"
+    }
+
     package init(address: BrokerAddress, client: String) {
         self.address = address
         self.client = client

@@ -17,6 +17,8 @@ extension MosquittoHandle {
         case MOSQ_ERR_EAI.code, MOSQ_ERR_LOOKUP.code:
             MQTTFailure(.unreachable, "The host \(settings.address.host) was not found. Check the broker's address.")
         case MOSQ_ERR_ERRNO.code, MOSQ_ERR_CONN_REFUSED.code, MOSQ_ERR_CONN_LOST.code: closing
+        case MOSQ_ERR_KEEPALIVE.code:
+            MQTTFailure(.lost, "The broker does not answer any more. Check whether it hangs.", isExplained: true)
         case MOSQ_ERR_OVERSIZE_PACKET.code:
             MQTTFailure(.lost, "The message is too large for the broker. Raise its limit.", isExplained: true)
         case MOSQ_ERR_QOS_NOT_SUPPORTED.code:

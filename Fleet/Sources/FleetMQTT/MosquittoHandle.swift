@@ -18,8 +18,8 @@ final class MosquittoHandle {
         /// The broker closed the connection for the given reason.
         case ended(String)
         case acknowledged(UInt64)
-        /// The broker rejected a message.
-        case dropped(UInt64?, String)
+        /// The broker rejected a message on a topic.
+        case dropped(UInt64?, topic: String, String)
         /// The message is larger than the broker accepts.
         case oversized(UInt64?)
         case message(MQTTMessage)
@@ -38,8 +38,8 @@ final class MosquittoHandle {
     let settings: MQTTSettings
     let version: Int32
     private let onEvent: (Event) -> Void
-    /// The numbers of unacknowledged messages, by the library's message ID.
-    private var numbers: [Int32: UInt64] = [:]
+    /// The numbers and topics of unacknowledged messages, by the library's message ID.
+    private var messages: [Int32: (number: UInt64?, topic: String)] = [:]
     private var filters: [Int32: [String]] = [:]
     /// Whether a callback was called since this was last set to false.
     private var hasReported = false
@@ -180,7 +180,7 @@ final class MosquittoHandle {
         let result = unsafe payload.withUnsafeBytes { bytes in
             unsafe mosquitto_publish(mosquitto, &id, topic, Int32(bytes.count), bytes.baseAddress, 1, isRetained)
         }
-        if result == MOSQ_ERR_SUCCESS.code, let number { numbers[id] = number }
+        if result == MOSQ_ERR_SUCCESS.code { messages[id] = (number, topic) }
         if result == MOSQ_ERR_OVERSIZE_PACKET.code {
             // The broker has announced its limit, and the connection is still usable.
             onEvent(.oversized(number))
@@ -214,10 +214,10 @@ final class MosquittoHandle {
 
     func published(_ id: Int32, code: Int32) {
         hasReported = true
-        let number = numbers.removeValue(forKey: id)
+        let (number, topic) = messages.removeValue(forKey: id) ?? (nil, "")
         if code == MQTT_RC_PACKET_TOO_LARGE.rawValue { return onEvent(.oversized(number)) }
         guard code < 128 else {
-            return onEvent(.dropped(number, unsafe String(cString: mosquitto_reason_string(code))))
+            return onEvent(.dropped(number, topic: topic, unsafe String(cString: mosquitto_reason_string(code))))
         }
         if let number { onEvent(.acknowledged(number)) }
     }

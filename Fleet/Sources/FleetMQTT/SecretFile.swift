@@ -20,6 +20,12 @@ package enum SecretFile {
                     : "\(path) can't be read. Check the owner and permissions of the file and its folders."
             )
         }
+        // Named first: advice about the file itself does not help while others can replace the file.
+        if let folder = foreignFolder(of: path) {
+            throw ConfigurationError(
+                "Other users can replace \(path), because they can write in the folder \(folder). Choose another folder."
+            )
+        }
         guard status.st_uid == 0 || status.st_uid == geteuid() else {
             throw ConfigurationError("\(path) belongs to another user. Make this program's user its owner.")
         }
@@ -31,6 +37,20 @@ package enum SecretFile {
         } catch {
             throw ConfigurationError(error.reason)
         }
+    }
+
+    /// Returns a folder on the path that belongs to another user, or that everyone can change; nil if there is none.
+    /// ``TrustedFile`` also checks links and groups.
+    private static func foreignFolder(of path: String) -> String? {
+        var folder = ""
+        for part in path.split(separator: "/").dropLast() {
+            folder += "/" + part
+            var status = stat()
+            guard unsafe lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { continue }
+            let isOwn = status.st_uid == 0 || status.st_uid == geteuid()
+            if !isOwn || status.st_mode & 0o1002 == 0o002 { return folder }
+        }
+        return nil
     }
 
     /// Reads a file that contains one line.

@@ -47,9 +47,19 @@ extension Spool {
 
     /// Stores events that report dropped events, if there is space now.
     ///
+    /// - Parameters:
+    ///   - time: the time of the reports.
+    ///   - shortage: the earlier shortage. It lasts until an eighth of the space is free, so that it does not begin and
+    ///     end again and again while each new event displaces an old one.
     /// - Returns: the reports. While there is no space, the result has a shortage.
-    package func announceDropped(time: Int64) async throws(SpoolError) -> StoredEvents {
-        try await transact { [number, node] core, db in try core.announceDropped(db, number, node, time: time) }
+    package func announceDropped(time: Int64, after shortage: SpoolShortage? = nil) async throws(SpoolError)
+        -> StoredEvents
+    {
+        try await transact { [number, node] core, db in
+            var stored = try core.announceDropped(db, number, node, time: time)
+            if stored.shortage == nil, let shortage, try !core.hasRoom(db) { stored.shortage = shortage }
+            return stored
+        }
     }
 }
 
@@ -133,6 +143,24 @@ extension SpoolCore {
             stored.events = try reportDropped(db, number, node, time: time).reports
         }
         return stored
+    }
+
+    /// Whether an eighth of the space is free, or has only acknowledged events.
+    func hasRoom(_ db: Database) throws -> Bool {
+        guard !isDiskFull else { return false }
+        guard ledger.totals.size > limit / 8 * 7 else { return true }
+        // Counts instead of sizes, because an index has all the numbers.
+        try saveReaders(db)
+        let row = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT count(*) AS total, ifnull(sum(event.sequence > acknowledged), 0) AS waiting
+                FROM event JOIN reader ON reader.number = event.reader
+                """
+        )
+        guard let row else { return true }
+        let (total, waiting): (Int, Int) = (row["total"], row["waiting"])
+        return waiting * 8 <= total * 7
     }
 
     private var isFull: Bool { ledger.totals.size > limit || isDiskFull }

@@ -11,7 +11,7 @@ package enum JobAcceptance: Sendable, Hashable {
     case waiting
     /// The job has ended. The value contains the members of its outcome event.
     case ended(JSONValue)
-    /// The job is new, and there is no room for it.
+    /// The job is new, and there is no room for it on the board or in the journal.
     case refused
 }
 
@@ -21,7 +21,8 @@ extension Spool {
 
     /// Adds a job to the journal, unless it already exists or there is no room for a new one.
     package func accept(_ job: Job, hasRoom: Bool = true) async throws(SpoolError) -> JobAcceptance {
-        try await transact { [number] _, db in
+        let body = job.json.bytes
+        return try await transact { [number] core, db in
             let row = try Row.fetchOne(
                 db,
                 sql: "SELECT outcome FROM job WHERE node = ? AND id = ?",
@@ -31,11 +32,14 @@ extension Spool {
                 guard let outcome: Data = row["outcome"] else { return .waiting }
                 return .ended((try? JSONValue(parsing: Array(outcome))) ?? [:])
             }
-            guard hasRoom else { return .refused }
+            guard hasRoom, try core.makeRoomInJournal(db, for: body.count, ofTagJob: job.work.needsTag) else {
+                return .refused
+            }
             try db.execute(
                 sql: "INSERT INTO job (node, id, body, deadline) VALUES (?, ?, ?, ?)",
-                arguments: [number, job.id, job.json.bytes.data, job.deadline]
+                arguments: [number, job.id, body.data, job.deadline]
             )
+            core.ledger.totals.journal += body.count + SpoolCore.jobSize
             return .new
         }
     }
@@ -96,18 +100,17 @@ extension Spool {
         let now = event.time
         let stored: StoredEvent? = try await transact { [number, node] core, db in
             if let id = outcome.job {
-                let body = JSONValue.object(event.members).bytes.data
+                let sql = "SELECT length(body) FROM job WHERE node = ? AND id = ? AND outcome IS NULL"
+                guard let size = try Int.fetchOne(db, sql: sql, arguments: [number, id]) else { return nil }
+                let body = JSONValue.object(event.members).bytes
                 try db.execute(
-                    sql: "UPDATE job SET outcome = ?, body = x'' WHERE node = ? AND id = ? AND outcome IS NULL",
-                    arguments: [body, number, id]
+                    sql: "UPDATE job SET outcome = ?, body = x'' WHERE node = ? AND id = ?",
+                    arguments: [body.data, number, id]
                 )
-                guard db.changesCount > 0 else { return nil }
+                core.ledger.totals.journal += body.count - size
             }
             if let (change, reader) = change { try Self.apply(db, number, change, to: reader) }
-            try db.execute(
-                sql: "DELETE FROM job WHERE node = ? AND outcome IS NOT NULL AND deadline < ?",
-                arguments: [number, now - Self.memory]
-            )
+            try core.forgetJobs(db, "node = ? AND deadline < ?", [number, now - Self.memory])
             return try core.append(db, number, node, [(.bridge, event)]).events.last
         }
         if outcome.kind == "protect" { await file.read { core in core.emptyLog() } }
@@ -182,5 +185,34 @@ extension Spool {
             ? "DELETE FROM allowed WHERE node = ? AND reader = ? AND uid = ?"
             : "INSERT OR IGNORE INTO allowed VALUES (?, ?, ?)"
         for uid in change.uids { try db.execute(sql: sql, arguments: [node, name, uid.data]) }
+    }
+}
+
+/// The size of the journal.
+extension SpoolCore {
+    /// The size of a job in the journal in bytes, without its content and its outcome.
+    static let jobSize = 256
+
+    /// Returns the size of the journal in bytes.
+    static func journalSize(_ db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT ifnull(sum(\(sizeOfRow)), 0) FROM job") ?? 0
+    }
+
+    private static let sizeOfRow = "length(body) + ifnull(length(outcome), 0) + \(jobSize)"
+
+    /// Checks that the journal has space for a new job. If needed, forgets ended jobs that are past their deadline: a copy
+    /// of such a job is never carried out.
+    func makeRoomInJournal(_ db: Database, for size: Int, ofTagJob isTagJob: Bool) throws -> Bool {
+        // Waiting jobs never fill the journal, so that there is room for a job that cancels one.
+        let limit = isTagJob ? settings.journalLimit / 4 * 3 : settings.journalLimit
+        func hasRoom() -> Bool { ledger.totals.journal + size + Self.jobSize <= limit }
+        if !hasRoom() { try forgetJobs(db, "deadline < ?", [Timestamp.now]) }
+        return hasRoom()
+    }
+
+    /// Removes ended jobs that match a condition.
+    func forgetJobs(_ db: Database, _ condition: String, _ arguments: StatementArguments) throws {
+        let sql = "DELETE FROM job WHERE outcome IS NOT NULL AND \(condition) RETURNING \(Self.sizeOfRow)"
+        ledger.totals.journal -= try Int.fetchAll(db, sql: sql, arguments: arguments).reduce(0, +)
     }
 }

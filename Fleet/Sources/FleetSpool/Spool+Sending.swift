@@ -71,8 +71,14 @@ extension Spool {
     // MARK: Replay
 
     /// Returns a reader's events that are still stored, in order, whether acknowledged or not.
-    package func events(of reader: FleetName, in range: ClosedRange<Int64>, limit: Int) async throws(SpoolError)
-        -> [StoredEvent]
+    ///
+    /// - Parameters:
+    ///   - reader: the reader.
+    ///   - range: the sequence numbers.
+    ///   - limit: the maximum number of events.
+    ///   - size: the maximum size of all but the last of the events, in bytes.
+    package func events(of reader: FleetName, in range: ClosedRange<Int64>, limit: Int, size: Int = .max)
+        async throws(SpoolError) -> [StoredEvent]
     {
         try await transact { [number] core, db in
             guard let index = core.ledger.index(SpoolLedger.Key(node: number, name: reader)) else { return [] }
@@ -80,7 +86,8 @@ extension Spool {
                 db,
                 index,
                 "SELECT number, sequence, payload FROM event WHERE reader = ? AND sequence BETWEEN ? AND ? ORDER BY sequence LIMIT ?",
-                [core.ledger.readers[index].row, range.lowerBound, range.upperBound, limit]
+                [core.ledger.readers[index].row, range.lowerBound, range.upperBound, limit],
+                size: size
             )
         }
     }
@@ -122,17 +129,25 @@ extension SpoolCore {
         return Array(events.prefix(limit))
     }
 
-    /// Runs a query for one reader's numbers, sequence numbers and payloads.
-    func fetch(_ db: Database, _ index: Int, _ sql: String, _ arguments: StatementArguments) throws -> [StoredEvent] {
+    /// Runs a query for one reader's numbers, sequence numbers and payloads, until the payloads have a size.
+    func fetch(
+        _ db: Database,
+        _ index: Int,
+        _ sql: String,
+        _ arguments: StatementArguments,
+        size: Int = .max
+    ) throws -> [StoredEvent] {
         let name = ledger.readers[index].key.name
-        return try Row.fetchAll(db.cachedStatement(sql: sql), arguments: arguments).map { row in
+        var events: [StoredEvent] = []
+        var rest = size
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+        while rest > 0, let row = try rows.next() {
             let payload: Data = row["payload"]
-            return StoredEvent(
-                number: row["number"],
-                place: StoredEvent.Place(reader: name, sequence: row["sequence"]),
-                payload: Array(payload)
-            )
+            rest -= payload.count
+            let place = StoredEvent.Place(reader: name, sequence: row["sequence"])
+            events.append(StoredEvent(number: row["number"], place: place, payload: Array(payload)))
         }
+        return events
     }
 
     /// Records acknowledgements within a transaction.

@@ -17,7 +17,7 @@ package final class Spool: Sendable {
     /// Opens the spool of a node in its own folder.
     ///
     /// - Parameters:
-    ///   - folder: an absolute path. Only the user may have access to the folder.
+    ///   - folder: an absolute path. Others must not be able to write to the folder.
     ///   - node: the node's name.
     /// - Throws: ``SpoolError`` with `inUse`, `diskFull`, or `unusable`, also if others can write to the folder.
     package convenience init(

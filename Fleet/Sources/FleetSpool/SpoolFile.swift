@@ -34,12 +34,14 @@ package final class SpoolFile: @unchecked Sendable {
 
     /// Opens the file in a folder, creating both if needed.
     ///
-    /// - Parameter folder: an absolute path. Only the user may have access to the folder.
+    /// - Parameters:
+    ///   - folder: an absolute path. Others must not be able to write to the folder. Its mode is not changed, because a
+    ///     person may have chosen the folder.
+    ///   - settings: the limits.
     /// - Throws: ``SpoolError`` with `inUse`, `diskFull`, or `unusable`, also if others can write to the folder.
     package init(folder: String, settings: SpoolSettings = SpoolSettings()) throws(SpoolError) {
-        try SpoolFiles.checkFolder(folder)
         do throws(StorageError) {
-            let store = try PrivateFolder(store: folder)
+            let store = try PrivateFolder(folder, guests: .mayRead, checksParents: false)
             // The claim locks this file itself, so create the file only once.
             if !(try store.names().contains("spool.lock")) { try store.write("spool.lock", []) }
             claim = try store.claim("spool.lock")

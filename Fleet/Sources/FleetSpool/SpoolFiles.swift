@@ -3,18 +3,6 @@ import Glibc
 
 /// Protects spool files from other users, regardless of the umask.
 enum SpoolFiles {
-    /// Rejects a folder that others can write to. A missing folder is created later.
-    static func checkFolder(_ folder: String) throws(SpoolError) {
-        var status = stat()
-        guard unsafe lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return }
-        guard status.st_mode & 0o022 == 0 else {
-            throw SpoolError(
-                .unusable,
-                "Other users can write in the folder \(folder). Check its contents, and run: chmod 700 \(folder)"
-            )
-        }
-    }
-
     /// Creates the database file if needed, and makes sure that only its owner can access it and its logs.
     ///
     /// SQLite creates its logs with the same permissions as the file.

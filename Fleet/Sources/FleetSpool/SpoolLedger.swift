@@ -45,7 +45,7 @@ struct SpoolLedger {
             return "The spool had no room for \(count) events. \(advice)"
         }
 
-        /// Adds events dropped later. A full disk overrides the limit: raising the limit would not help.
+        /// Adds other dropped events. A full disk overrides the limit: raising the limit would not help.
         mutating func add(_ other: Dropped) {
             count += other.count
             first = min(first, other.first)
@@ -59,6 +59,8 @@ struct SpoolLedger {
     struct Totals {
         /// The size of all events in bytes.
         var size: Int
+        /// The size of the job journal in bytes.
+        var journal: Int
         /// The number of the next event. Numbers are never reused, even if an event is removed.
         var next: Int64
         var dropped: [Int: Dropped] = [:]
@@ -88,7 +90,7 @@ struct SpoolLedger {
     init(_ db: Database) throws {
         let size = try Int.fetchOne(db, sql: "SELECT ifnull(sum(length(payload)), 0) FROM event") ?? 0
         let last = try Int64.fetchOne(db, sql: "SELECT max(number) FROM event") ?? 0
-        totals = Totals(size: size, next: last + 1)
+        totals = Totals(size: size, journal: try SpoolCore.journalSize(db), next: last + 1)
         totalsBefore = totals
         let rows = try Row.fetchAll(
             db,
@@ -197,5 +199,16 @@ struct SpoolLedger {
         }
         changes.removeAll(keepingCapacity: true)
         unsavedReaders = readers.indices.filter { readers[$0].isUnsaved }
+    }
+}
+
+extension SpoolLedger.Dropped {
+    /// Reads what an event reports as dropped; nil if the event is not such a report.
+    init?(report payload: [UInt8]) {
+        guard let event = try? JSONValue(parsing: payload), event["type"]?.text == EventKind.error.type,
+            let data = event["data"], data["code"] == "events-dropped",
+            let count = data["count"]?.int, let first = data["first"]?.int, let last = data["last"]?.int
+        else { return nil }
+        self.init(count: Int64(count), first: Int64(first), last: Int64(last), areNewest: data["policy"] == "newest")
     }
 }

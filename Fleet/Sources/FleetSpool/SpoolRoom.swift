@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FleetModel
+import Foundation
 import GRDB
 
 /// Dropping events to free space.
@@ -34,7 +35,8 @@ extension SpoolCore {
         let rows = try Row.fetchCursor(
             db,
             sql: """
-                SELECT event.number, event.reader, event.sequence, length(payload) AS size
+                SELECT event.number, event.reader, event.sequence, length(payload) AS size,
+                CASE WHEN instr(payload, CAST('"events-dropped"' AS BLOB)) > 0 THEN payload END AS report
                 FROM event JOIN reader ON reader.number = event.reader
                 WHERE event.sequence \(comparison) acknowledged ORDER BY event.number
                 """
@@ -50,8 +52,14 @@ extension SpoolCore {
             ends[index] = sequence
             // The broker has acknowledged this event, so it is not lost.
             guard acknowledged || !ledger.readers[index].earlyAcks.contains(sequence) else { continue }
-            let soFar = removed[index]
-            removed[index] = .init(count: (soFar?.count ?? 0) + 1, first: soFar?.first ?? sequence, last: sequence)
+            var lost = SpoolLedger.Dropped(count: 1, first: sequence, last: sequence)
+            // A report that nobody has received: the next one also covers what it reported.
+            if !acknowledged, let report: Data = row["report"], let earlier = SpoolLedger.Dropped(report: Array(report))
+            {
+                lost.add(earlier)
+            }
+            if let soFar = removed[index] { lost.add(soFar) }
+            removed[index] = lost
         }
         guard let last else { return [:] }
         try db.execute(

@@ -5,6 +5,8 @@ package import FleetModel
 package struct SpoolSettings: Sendable, Hashable {
     /// The maximum size of all events in bytes.
     package var limit = 64 << 20
+    /// The maximum size of the job journal in bytes. Large enough for any single job.
+    var journalLimit: Int { max(limit / 4, 4 << 20) }
     /// Which events to drop when there is no space.
     package var policy = AgentConfiguration.FullPolicy.oldest
     /// How many acknowledged events to keep.

@@ -88,12 +88,13 @@ struct AgentCommand: AsyncParsableCommand {
             let settings = try AgentSettings(configuration, log: log.log)
             let broker = try MQTTSettings.agent(configuration)
             if let problem = ReaderRoster.problem(configuration) { throw ConfigurationError(problem) }
+            let folder = try StateFolder.path(configuration)
             guard !check else {
                 try configuration.checkFolders()
+                try StateFolder.check(folder)
                 return log.log("valid", "The configuration is valid. The broker is \(broker.address).")
             }
             let signals = StopSignals([SIGTERM, SIGINT])
-            let folder = try StateFolder.path(configuration)
             let spool = try Spool(
                 folder: folder,
                 node: configuration.node,

@@ -54,4 +54,22 @@ enum StateFolder {
         }
         return folder
     }
+
+    /// Checks that the folder can be used. If it is missing, checks that it can be created, without creating it.
+    static func check(_ folder: String) throws(ConfigurationError) {
+        var existing = folder
+        do throws(StorageError) {
+            _ = try PrivateFolder(folder, creates: false, guests: .mayRead, checksParents: false)
+        } catch {
+            guard error.code == .missing else { throw ConfigurationError("state_folder: \(error.reason)") }
+            while !FileManager.default.fileExists(atPath: existing) {
+                existing = (existing as NSString).deletingLastPathComponent
+            }
+        }
+        guard unsafe access(existing, W_OK | X_OK) == 0 else {
+            throw ConfigurationError(
+                "state_folder: The folder \(existing) can't be written. Check its owner and permissions."
+            )
+        }
+    }
 }

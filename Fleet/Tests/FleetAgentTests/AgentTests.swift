@@ -227,6 +227,75 @@ struct AgentTests {
         await client.stop()
     }
 
+    @Test("Topics that the access list forbids: the log names each once, and the user, also after another connection")
+    func accessList() async throws {
+        let acl = try folder.write("acl", "user door\ntopic read #\ntopic write opencorenfc/+/bridge/state\n")
+        // Without a limit of queued messages, mosquitto 2.0.11 closes the connection when it refuses a message.
+        let broker = try await TestBroker(["acl_file \(acl)", "max_queued_messages 1000"], folder: folder)
+        let lines = LogLines()
+        let node = try await TestNode(broker.address, folder: folder.path + "/state") {
+            $0.log = lines.log
+        } broker: {
+            $0.user = "door"
+        }
+        node.field.bring(TestTags.ntag213(1))
+        let words = "not-allowed The broker does not let the user door publish on opencorenfc/kiosk-7/entrance/event ("
+        try await waitWhile(lines.count(words) == 0)
+        broker.kill()
+        try await broker.start()
+        try await waitWhile(lines.count("connected ") < 2)
+        try await Task.sleep(for: .milliseconds(500))
+        await node.stop()
+        #expect(lines.count(words) == 1)
+        let refusals = lines.all("not-allowed")
+        #expect(refusals.count > 1 && Set(refusals).count == refusals.count, "\(refusals)")
+    }
+
+    @Test("Replay of an unknown reader: answered with an error, at most ten times a minute")
+    func unknownReader() async throws {
+        let (broker, client, node, _) = try await threeTags()
+        defer { withExtendedLifetime(broker) {} }
+        for _ in 0..<15 {
+            await client.publish("opencorenfc/kiosk-7/bridge/replay", ["reader": "nowhere", "from": 1, "to": 2])
+        }
+        await client.publish("opencorenfc/kiosk-7/bridge/replay", ["reader": "entrance", "from": 1, "to": 1])
+        try await client.wait(for: .tag, count: 4)
+        let errors = try await client.wait(for: .error, count: 10)
+        #expect(errors.count == 10)
+        let data = errors[0]["data"]
+        #expect(data?["code"] == "replay-refused" && data?["reader"] == "bridge" && data?["requested"] == "nowhere")
+        await node.stop()
+        await client.stop()
+    }
+
+    @Test("Replay requested again and again: no more is sent in a minute than the limit, and then an error")
+    func replayLimit() async throws {
+        let broker = try await TestBroker()
+        let client = TestClient()
+        let state = folder.path + "/state"
+        let name = FleetName(slugOf: "kiosk-7")
+        do {
+            // Events that were acknowledged earlier.
+            let spool = try Spool(folder: state, node: name)
+            let text = JSONValue.string(String(repeating: "x", count: 100_000))
+            let event = FleetEvent(.tag, time: 0, ["filler": text])
+            let stored = try await spool.append((0..<100).map { _ in (FleetName(slugOf: "entrance"), event) })
+            try await spool.acknowledge(stored.events.map(\.place))
+        }
+        let node = try await TestNode(broker.address, folder: state)
+        try await client.connect(broker)
+        try await client.wait("the node") { $0.last("opencorenfc/kiosk-7/bridge/state") == "online" }
+        let topic = "opencorenfc/kiosk-7/bridge/replay"
+        for _ in 0..<10 { await client.publish(topic, ["reader": "entrance", "from": 1, "to": 100]) }
+        // Not parsed while waiting, because the events are long.
+        try await client.wait("the refusal") { $0.all.contains { $0.topic == "opencorenfc/kiosk-7/bridge/event" } }
+        #expect(await client.last("opencorenfc/kiosk-7/bridge/event")?.contains(#""code":"replay-refused""#) == true)
+        let count = await client.all.count { $0.topic == "opencorenfc/kiosk-7/entrance/event" }
+        #expect((100..<200).contains(count))
+        await node.stop()
+        await client.stop()
+    }
+
     @Test("Replay of another agent's stream: nothing is sent")
     func foreignStream() async throws {
         let (broker, client, node, first) = try await threeTags()

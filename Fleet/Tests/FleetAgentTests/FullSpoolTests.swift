@@ -25,10 +25,10 @@ struct FullSpoolTests {
             $0.log = lines.log
         }
         func settle(_ count: Int) async throws {
-            for _ in 0..<3000
-            where try await node.spool.waitingCount() < count && lines.count("events-dropped") == 0 {
-                try await Task.sleep(for: .milliseconds(10))
-            }
+            try await waitWhile(
+                try await node.spool.waitingCount() < count && lines.count("events-dropped") == 0,
+                for: .seconds(30)
+            )
             // Once it is full, nothing shows that another event was dropped.
             if lines.count("events-dropped") > 0 { try await Task.sleep(for: .milliseconds(300)) }
         }

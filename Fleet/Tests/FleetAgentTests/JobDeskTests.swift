@@ -163,6 +163,35 @@ struct JobDeskTests {
         await desk.close()
     }
 
+    @Test("Flood of large jobs: those that do not fit into the journal are refused, and a waiting one can be cancelled")
+    func large() async throws {
+        var settings = SpoolSettings()
+        settings.limit = 1 << 20
+        let small = try Spool(folder: folder.path + "/small", node: spool.node, settings: settings)
+        let desk = JobDesk(JobDesk.Parts(spool: small)) { _ in }
+        try await desk.begin()
+        let work = Job.Work.write(.text(String(repeating: "x", count: 900_000), language: "en"), locks: false)
+        for number in 1...5 { await desk.take(job("j\(number)", work).json.bytes) }
+        await desk.take(job("c", .cancel(job: "j1")).json.bytes)
+        let outcomes = try await small.waiting(after: 0, limit: 10).compactMap {
+            try JSONValue(parsing: $0.payload)["data"]
+        }
+        #expect(outcomes.map { $0["job"] } == ["j4", "j5", "j1", "c"])
+        #expect(outcomes.map { $0["code"]?.text } == ["too-many-jobs", "too-many-jobs", "cancelled", nil])
+        await desk.close()
+    }
+
+    @Test("Messages without an outcome of their own: one outcome has their number, also if others used up the limit")
+    func dropped() async throws {
+        let desk = try await desk()
+        for _ in 0..<15 { await desk.take(Array("x".utf8)) }
+        for _ in 0..<100 { await desk.noteDropped(7) }
+        await desk.close()
+        let outcomes = try await outcomes()
+        #expect(outcomes.count == 11)
+        #expect(outcomes.last?["code"] == "too-many-jobs" && outcomes.last?["count"] == 705)
+    }
+
     @Test("Outcome of a job that is sent again and again: repeated at most 100 times a minute")
     func repetitions() async throws {
         let desk = try await desk()

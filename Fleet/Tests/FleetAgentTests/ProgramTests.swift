@@ -34,6 +34,10 @@ struct ProgramTests {
         #expect(try JSONValue(parsing: Array(usage.output.utf8))["error"] == "usage")
         #expect(try await TestProgram.run(agent, ["--config", good, "--node", "bridge", "--check"]).status == 2)
         #expect(try await TestProgram.run(agent, ["--version"]).status == 0)
+        #expect(try await TestProgram.run(agent, ["--config", good, "--state", "state", "--check"]).status == 2)
+        let state = folder.path + "/a/state"
+        #expect(try await TestProgram.run(agent, ["--config", good, "--state", state, "--check"]).status == 0)
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/a"))
         let open = try folder.write("open.toml", "node = \"a\"\n", mode: 0o666)
         #expect(try await TestProgram.run(agent, ["--config", open, "--check"]).status == 2)
     }
@@ -70,6 +74,9 @@ struct ProgramTests {
         ("[jobs]\nsecrets_folder = \"FOLDER/text\"", "jobs.secrets_folder: FOLDER/text is not a folder."),
         ("tags = \"FOLDER/none\"", "tags: The folder FOLDER/none"),
         ("readers = []", "No reader is configured."),
+        ("state_folder = \"FOLDER/text\"", "state_folder: The folder FOLDER/text can't be opened"),
+        ("state_folder = \"FOLDER/text/state\"", "state_folder: The folder FOLDER/text/state can't be opened"),
+        ("state_folder = \"FOLDER/open\"", "state_folder: The folder FOLDER/open can be written by other users."),
     ]
 
     /// Makes two certificates with their keys, and a file of text.
@@ -82,6 +89,8 @@ struct ProgramTests {
         let result = try await TestProgram.run("/bin/sh", ["-c", script, folder.path])
         guard result.status == 0 else { throw TestProblem(result.output) }
         try folder.write("text", "nothing\n")
+        try FileManager.default.createDirectory(atPath: folder.path + "/open", withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path + "/open")
     }
 
     @Test("Agent --check: a file or reader that can't be used is named with its setting")
@@ -287,9 +296,9 @@ struct ProgramTests {
     }
 
     @Test(
-        "fleet demo that gets a signal: leaves nothing, and its programs inherit no blocked signals",
+        "fleet demo that gets a signal, or is killed: leaves nothing, and its programs inherit no blocked signals",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing)),
-        arguments: [SIGTERM, SIGHUP, SIGINT]
+        arguments: [SIGTERM, SIGHUP, SIGINT, SIGKILL]
     )
     func interrupted(_ signal: Int32) async throws {
         let output = folder.path + "/demo.txt"
@@ -301,6 +310,10 @@ struct ProgramTests {
                 return ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(separator: " ").map(
                     String.init
                 )
+            }.filter { child in
+                // The others are the shells that stop these programs if the demo is killed.
+                let name = try? String(contentsOfFile: "/proc/\(child)/comm", encoding: .utf8)
+                return name == "mosquitto\n" || name == "nfc-agent\n"
             }
         }
         for _ in 0..<3000 where demo.isRunning {
@@ -314,11 +327,23 @@ struct ProgramTests {
         #expect(status.contains("SigBlk:\t0000000000000000"), "\(status)")
         let words = try String(contentsOfFile: "/proc/\(try #require(programs.last))/cmdline", encoding: .utf8)
         let place = try #require(words.split(separator: "\0").first { $0.hasPrefix("/tmp/nfc-fleet-") })
+        let made = (String(place) as NSString).deletingLastPathComponent
+        let broker = try #require(
+            try String(contentsOfFile: output, encoding: .utf8).firstMatch(of: /mqtt:[0-9.:\/]*[0-9]/)
+        )
+        // Another user of this machine, who can't read the demo's files.
+        #expect(try await TestProgram.run(fleet, ["nodes", "--broker", String(broker.output)]).status == 3)
+        #expect(try await TestProgram.run(fleet, ["nodes", "--config", "\(made)/fleet.toml"]).status == 0)
         kill(demo.identifier, signal)
         try await waitWhile(demo.isRunning)
         #expect(!demo.isRunning)
-        for program in programs { #expect(!FileManager.default.fileExists(atPath: "/proc/\(program)")) }
-        #expect(!FileManager.default.fileExists(atPath: (String(place) as NSString).deletingLastPathComponent))
+        if signal == SIGKILL { try await waitWhile(FileManager.default.fileExists(atPath: made)) }
+        for program in programs {
+            let state = try? String(contentsOfFile: "/proc/\(program)/stat", encoding: .utf8)
+            // Nobody may have waited for the children of a killed program.
+            #expect(state == nil || signal == SIGKILL && state?.contains(") Z ") == true, "\(state ?? "")")
+        }
+        #expect(!FileManager.default.fileExists(atPath: made))
     }
 
     @Test(

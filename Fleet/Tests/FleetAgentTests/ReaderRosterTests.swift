@@ -23,4 +23,23 @@ struct ReaderRosterTests {
             #expect(try problem(text) == nil, "\(text)")
         }
     }
+
+    @Test("Configuration with two entries that may mean one reader: refused")
+    func twice() throws {
+        func problem(_ readers: [String], _ named: [String] = []) throws -> String? {
+            let tables = named.enumerated().map { "[[reader]]\nname = \"r\($0)\"\nreader = \"\($1)\"\n" }
+            return try self.problem("readers = \(readers)\n\(tables.joined())")
+        }
+        let acr = "pcsc:ACS ACR122U PICC Interface 00 00"
+        for (readers, named) in [
+            ([], [acr, acr]), ([acr], [acr]), (["virtual", "virtual"], []), ([], ["pn532:/dev/a", "pn532:/dev/a"]),
+        ] as [([String], [String])] {
+            #expect(try problem(readers, named)?.contains("is configured twice") == true, "\(readers) \(named)")
+        }
+        for other in ["pcsc", "pcsc:acr122u"] {
+            #expect(try problem([], [acr, other])?.contains("may mean the same reader") == true, "\(other)")
+        }
+        let second = "pcsc:ACS ACR122U PICC Interface 01 00"
+        #expect(try problem([], [acr, second, "virtual", "pn532:/dev/a", "pn532:/dev/b"]) == nil)
+    }
 }

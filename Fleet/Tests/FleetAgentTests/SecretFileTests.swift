@@ -45,6 +45,29 @@ struct SecretFileTests {
         #expect(throws: ConfigurationError.self) { try SecretFile.read(long) }
     }
 
+    @Test(
+        "Secret file in a folder that others can write: the reason names the folder, whatever the file's mode and owner"
+    )
+    func openFolder() throws {
+        let open = folder.path + "/open"
+        try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: open)
+        let reason = { (file: String, folder: String) in
+            "Other users can replace \(file), because they can write in the folder \(folder). Choose another folder."
+        }
+        for mode in [0o600, 0o644] {
+            let file = try folder.write("open/secret", "a", mode: mode)
+            #expect(throws: ConfigurationError(reason(file, open))) { try SecretFile.read(file) }
+        }
+        guard geteuid() == 0 else { return }
+        // The folder of another user.
+        #expect(unsafe chown(open, 65534, 65534) == 0)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: open)
+        let file = open + "/secret"
+        #expect(unsafe chown(file, 65534, 65534) == 0)
+        #expect(throws: ConfigurationError(reason(file, open))) { try SecretFile.read(file) }
+    }
+
     @Test("Secret file: a missing one and one that can't be reached have different reasons")
     func unreachable() throws {
         let missing = folder.path + "/missing"

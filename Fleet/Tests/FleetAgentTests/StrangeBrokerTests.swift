@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FleetAgent
+import FleetMQTT
 import FleetModel
 import FleetTestSupport
 import Foundation
@@ -28,5 +29,25 @@ struct StrangeBrokerTests {
         let losses = lines.all("disconnected ")
         #expect(losses.count >= 3)
         #expect(losses.allSatisfy { $0.contains(words) }, "\(losses)")
+    }
+
+    @Test("Broker that accepts the connection and then hangs: dropped after two keep-alive intervals")
+    func hanging() async throws {
+        let broker = try RawBroker([0x20, 3, 0, 0, 0])
+        let address = BrokerAddress(host: "127.0.0.1", port: broker.port, usesTLS: false)
+        let lines = LogLines()
+        let node = try await TestNode(address, folder: folder.path) {
+            $0.log = lines.log
+        } broker: {
+            $0.keepAlive = 5
+        }
+        try await waitWhile(lines.count("connected ") == 0)
+        let connected = ContinuousClock.now
+        try await waitWhile(lines.count("disconnected ") == 0)
+        #expect(
+            lines.all("disconnected ") == ["disconnected The broker does not answer any more. Check whether it hangs."]
+        )
+        #expect(ContinuousClock.now - connected > .seconds(5))
+        await node.stop()
     }
 }

@@ -94,6 +94,23 @@ struct ConfigurationTests {
         }
     }
 
+    @Test("Broker address with a path, or with an IPv6 address without brackets: the reason says so")
+    func addressReasons() throws {
+        func reason(_ text: String) -> String {
+            do throws(ConfigurationError) {
+                return try BrokerAddress(text, allowsPlain: true).description
+            } catch {
+                return error.reason
+            }
+        }
+        for text in ["mqtts://[::1]:8883/path", "mqtts://[::1]/path", "mqtts://broker:8883/path", "broker/path"] {
+            #expect(reason(text).contains("without a path"), "\(text): \(reason(text))")
+        }
+        for text in ["mqtts://::1", "mqtts://fe80::1:8883", "mqtts://[::1"] {
+            #expect(reason(text).contains("in brackets"), "\(text): \(reason(text))")
+        }
+    }
+
     @Test("A broker's port is 1 to 65535, and its host has 253 bytes at most")
     func addressLimits() throws {
         for port in [1, 65_535] { #expect(try BrokerAddress("a:\(port)", allowsPlain: false).port == port) }

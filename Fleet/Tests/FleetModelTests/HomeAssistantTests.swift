@@ -81,6 +81,14 @@ struct HomeAssistantTests {
         }
     }
 
+    @Test("Home Assistant tag id that means no tag: not taken from a link")
+    func absences() {
+        for id in ["None", "none", "NONE", "unknown", "unavailable", "%4Eone"] {
+            #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/\(id)") == nil, "\(id)")
+        }
+        #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/none-1") == "none-1")
+    }
+
     @Test("Home Assistant discovery: node and reader are connected while their topics say online")
     func connectivity() throws {
         let (node, reader) = (FleetName(slugOf: "kiosk-7"), FleetName(slugOf: "entrance"))

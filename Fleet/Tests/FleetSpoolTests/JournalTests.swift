@@ -14,7 +14,9 @@ struct JournalTests {
 
     init() throws { folder = try TestFolder() }
 
-    func open() throws -> Spool { try Spool(folder: folder.path + "/state", node: node) }
+    func open(_ settings: SpoolSettings = SpoolSettings()) throws -> Spool {
+        try Spool(folder: folder.path + "/state", node: node, settings: settings)
+    }
 
     func job(_ id: String, _ work: Job.Work = .lock) -> Job {
         Job(id: id, node: node, deadline: Timestamp.now + 60_000, work: work)
@@ -86,6 +88,42 @@ struct JournalTests {
         }
         // Its copy is refused or expired by its deadline.
         #expect(try await spool.accept(old) == .new)
+    }
+
+    @Test("Full journal: refuses a job, but not one that cancels; a job that ends makes room, also after reopening")
+    func full() async throws {
+        var settings = SpoolSettings()
+        settings.limit = 1 << 20
+        var spool = try open(settings)
+        let large = Job.Work.write(.bytes([UInt8](repeating: 0, count: 450_000)), locks: false)
+        for id in ["a", "b", "c"] { #expect(try await spool.accept(job(id, large)) == .new) }
+        for _ in 0..<2 {
+            #expect(try await spool.accept(job("d", large)) == .refused)
+            _ = consume spool
+            spool = try open(settings)
+        }
+        #expect(try await spool.accept(job("e", .cancel(job: "a"))) == .new)
+        let outcome = JobOutcome(.expired, job: "a")
+        _ = try await spool.end(outcome, outcome.event(TagNaming(), time: Timestamp.now))
+        #expect(try await spool.accept(job("d", large)) == .new)
+    }
+
+    @Test(
+        "Journal full of ended jobs: those past their deadline are forgotten for a new one",
+        arguments: [-1000, 60_000] as [Int64]
+    )
+    func forgotten(_ rest: Int64) async throws {
+        var settings = SpoolSettings()
+        settings.limit = 1 << 20
+        let spool = try open(settings)
+        for id in ["a", "b", "c", "d"] {
+            let job = Job(id: id, node: node, deadline: Timestamp.now + rest, work: .lock)
+            #expect(try await spool.accept(job) == .new)
+            var outcome = JobOutcome(.refused, job: id)
+            outcome.message = String(repeating: "x", count: 900_000)
+            _ = try await spool.end(outcome, outcome.event(TagNaming(), time: Timestamp.now))
+        }
+        #expect(try await spool.accept(job("e")) == (rest < 0 ? .new : .refused))
     }
 
     @Test("Job that has begun: its tag, reader and serial number are kept, and no serial number is given twice")

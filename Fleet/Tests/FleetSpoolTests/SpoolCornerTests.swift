@@ -69,6 +69,22 @@ struct SpoolCornerTests {
         #expect(first > 2)
     }
 
+    @Test("Shortage of space: lasts until an eighth of the space is free or has only acknowledged events")
+    func end() async throws {
+        var settings = SpoolSettings()
+        settings.limit = 50_000
+        let spool = try open(settings)
+        for _ in 0..<200 { _ = try await spool.append([(entrance, event(500))]) }
+        // Without an earlier shortage, there is space for one more event.
+        #expect(try await spool.announceDropped(time: 0).shortage == nil)
+        #expect(try await spool.announceDropped(time: 0, after: .limit).shortage == .limit)
+        let waiting = try await spool.waiting(after: 0, limit: 1000)
+        try await spool.acknowledge(waiting.prefix(waiting.count / 10).map(\.place))
+        #expect(try await spool.announceDropped(time: 0, after: .limit).shortage == .limit)
+        try await spool.acknowledge(waiting.prefix(waiting.count / 6).map(\.place))
+        #expect(try await spool.announceDropped(time: 0, after: .limit).shortage == nil)
+    }
+
     @Test("Events stored with a report of dropped ones: hasLast is true only if the new event was stored too")
     func lastWithoutRoom() async throws {
         var settings = SpoolSettings()

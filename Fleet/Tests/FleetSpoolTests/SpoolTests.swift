@@ -58,8 +58,16 @@ struct SpoolTests {
         #expect(synchronous == 2)
     }
 
-    @Test("Files of the spool: mode 0600, also existing ones")
+    @Test(
+        "Files of the spool: mode 0600, also existing ones; a new folder has 0700, and an existing one keeps its mode"
+    )
     func permissions() async throws {
+        func mode(_ path: String) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        }
+        let made = folder.path + "/a/b"
+        _ = try Spool(folder: made, node: node)
+        #expect(try mode(made) == 0o700)
         let state = folder.path + "/state"
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: state)
@@ -68,9 +76,9 @@ struct SpoolTests {
         let spool = try open()
         _ = try await spool.append([(entrance, event())])
         for name in ["spool.sqlite", "spool.sqlite-wal", "spool.sqlite-shm"] {
-            let mode = try FileManager.default.attributesOfItem(atPath: "\(state)/\(name)")[.posixPermissions] as? Int
-            #expect(mode == 0o600, "\(name)")
+            #expect(try mode("\(state)/\(name)") == 0o600, "\(name)")
         }
+        #expect(try mode(state) == 0o755)
     }
 
     @Test("Spool folder that others can write, or a link in the place of its file: refused")
@@ -130,6 +138,10 @@ struct SpoolTests {
         let report = try #require(reports.last?["data"])
         #expect(report["code"] == "events-dropped")
         #expect(report["policy"] == "oldest")
+        // Early reports were dropped too. The later ones include what those reported.
+        let counts = reports.compactMap { $0["data"]?["count"]?.int }
+        #expect(counts.reduce(0, +) == Int(events.first?.sequence ?? 0) - 1)
+        #expect(reports.compactMap { $0["data"]?["first"]?.int }.min() == 1)
         // What is there begins after the last number that was reported.
         let last = try #require(report["last"]?.int)
         #expect(events.first?.sequence == Int64(last) + 1)

@@ -114,6 +114,20 @@ import VirtualTags
         await place.wait(for: [7, 8, 9])
     }
 
+    @Test(.enabled(if: geteuid() == 0, "Only root can give a link to another user."))
+    func `symbolic link of another user: not followed, and reported`() throws {
+        let place = try Place()
+        for number: UInt8 in 1...2 {
+            try place.bring(number, as: "\(number)")
+            let link = place.path + "/\(number).json"
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(number)")
+        }
+        #expect(unsafe lchown(place.path + "/2.json", 12345, 12345) == 0)
+        try place.watch()
+        #expect(place.near == [1])
+        #expect(place.notices.withLock { $0 } == [place.path + "/2.json is a symbolic link of another user."])
+    }
+
     @Test func `file that is not an image: reported once, and again after it was written`() throws {
         let place = try Place()
         try place.put("{", as: "0.json")

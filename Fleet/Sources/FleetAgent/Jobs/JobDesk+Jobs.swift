@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FleetMQTT
 import FleetModel
 import FleetSpool
 
@@ -18,13 +19,39 @@ extension JobDesk {
         }
     }
 
-    /// Reports that messages were dropped because too many arrived at once.
-    func noteDropped(_ count: Int) async {
+    /// Counts messages that get no outcome of their own, and reports them together a little later.
+    func noteDropped(_ count: Int) {
+        dropped += count
+        guard !isDropReportDue else { return }
+        isDropReportDue = true
+        parts.loop.after(Self.dropReportDelay) { [weak self] in
+            guard let self else { return }
+            Task { await self.reportDropped() }
+        }
+    }
+
+    /// So short that a sender learns of it, and so long that the outcomes are few.
+    private static let dropReportDelay = Duration.seconds(10)
+
+    /// Reports the messages without an outcome of their own.
+    func reportDropped() async {
+        isDropReportDue = false
+        guard dropped > 0 else { return }
+        let count = dropped
+        dropped = 0
         let reason = """
-            \(count) messages were dropped, because they arrived faster than this node can handle them. \
+            \(count) messages have no outcome of their own, because there were more than this node can handle or answer. \
             Send fewer at a time.
             """
-        await refuse(JobRefusal(.tooManyJobs, reason), now: Timestamp.now)
+        untrustedJobLog("jobs-dropped", reason, [.init("count", .integer(count))])
+        let now = Timestamp.now
+        var event = JobOutcome(JobRefusal(.tooManyJobs, reason)).event(parts.naming, time: now)
+        event.members.append(.init("count", .integer(count)))
+        guard let stored = try? await parts.spool.append([(.bridge, event)]) else {
+            dropped += count
+            return
+        }
+        onStored(stored.events)
     }
 
     private func refuse(_ error: JobRefusal, now: Int64) async {
@@ -34,7 +61,7 @@ extension JobDesk {
             [.init("code", .string(error.code.description))]
         )
         // Anyone can send invalid jobs. Their outcomes must not fill the spool.
-        guard refusals.allows(now: now) else { return }
+        guard refusals.allows(now: now) else { return noteDropped(1) }
         // The ID may belong to someone else's job, so the journal is not changed.
         var outcome = JobOutcome(error)
         (outcome.job, outcome.message) = (nil, error.reason)
@@ -64,7 +91,11 @@ extension JobDesk {
         } catch {
             throw JobRefusal(.init(error.code.description), error.reason, job: job.id)
         }
-        if isRefused { try board.checkRoom(for: job) }
+        guard isRefused else { return }
+        if job.work.needsTag { try board.checkRoom(for: job) }
+        let reason =
+            "The journal has no room for the job. Cancel waiting jobs, send earlier deadlines, or raise limit_mb."
+        throw JobRefusal(.tooManyJobs, reason, job: job.id)
     }
 
     private func repeatOutcome(_ members: JSONValue, now: Int64) async throws(SpoolError) {
@@ -96,7 +127,12 @@ extension JobDesk {
             case .indicate:
                 throw JobRefusal(.noIndicator, "No reader of this node has lights that can be controlled.")
             case .cancel(let id): try await cancel(id)
-            case .allow: break
+            case .allow(let change):
+                guard lists.hasRoom(for: change, at: job.reader) else {
+                    let reason =
+                        "An allow list has at most \(AllowLists.maximumCount) UIDs. Replace it, or remove some."
+                    throw JobRefusal(.badJob, reason)
+                }
             }
         } catch {
             return await finish(JobOutcome(error, of: job))

@@ -47,6 +47,9 @@ package actor JobDesk {
     var refusals = MinuteLimit(10)
     /// Limits outcomes that are sent again.
     var repetitions = MinuteLimit(100)
+    /// How many messages have no outcome of their own, and have not been reported yet.
+    var dropped = 0
+    var isDropReportDue = false
     /// A rate-limited log for messages that anyone can cause.
     let untrustedJobLog: LimitedLog
     /// Journaled jobs that need no tag and are not done yet, because of a restart or a storage error.
@@ -148,6 +151,7 @@ package actor JobDesk {
     package func close() async {
         isClosed = true
         timer?.cancel()
+        await reportDropped()
         untrustedJobLog.reportOmittedLines()
         for _ in 0..<50 where runningJobCount > 0 { try? await Task.sleep(for: .milliseconds(20)) }
     }

@@ -21,3 +21,20 @@ struct MinuteLimit: Sendable {
         return true
     }
 }
+
+/// Limits an amount per minute.
+struct MinuteBudget: Sendable {
+    private let most: Int
+    private var spent = 0
+    private var start = ContinuousClock.now
+
+    init(_ most: Int) { self.most = most }
+
+    /// Returns how much may be spent now. Not positive if everything of this minute was spent.
+    mutating func rest(now: ContinuousClock.Instant) -> Int {
+        if now - start >= .seconds(60) { (spent, start) = (0, now) }
+        return most - spent
+    }
+
+    mutating func spend(_ amount: Int) { spent += amount }
+}

@@ -59,7 +59,8 @@ extension Agent {
             hasFailedToFlush = false
             await keepUnstored(stored.events)
             sendOrPump(stored)
-            noteRoom(stored.shortage)
+            // Whether there is space again is checked by `lookForRoom`.
+            if let shortage = stored.shortage { noteRoom(shortage) }
             guard stored.hasLast, let last = stored.events.last else { return nil }
             return EventPosition(stream: spool.stream, node: node, reader: reader, sequence: last.sequence).id
         } catch {

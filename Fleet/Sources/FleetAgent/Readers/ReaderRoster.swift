@@ -34,8 +34,25 @@ package actor ReaderRoster {
                 reader's full name, or readers = [].
                 """
         }
+        for (index, one) in readers.enumerated() {
+            if let other = readers[..<index].first(where: { mayBeSame(one, $0) }) {
+                return one == other
+                    ? "The reader \(one) is configured twice. Remove one of the entries."
+                    : "The names \(other) and \(one) may mean the same reader. Write the full name of each reader."
+            }
+        }
         return readers.lazy.compactMap { ReaderConfiguration(reader: $0, tags: configuration.tags).backgroundProblem }
             .first
+    }
+
+    /// Whether two names can mean one reader. A PC/SC reader may be named by a part of its name, in any case, and `pcsc`
+    /// means the first one.
+    private static func mayBeSame(_ one: String, _ other: String) -> Bool {
+        func part(_ name: String) -> String? {
+            name == "pcsc" ? "" : name.hasPrefix("pcsc:") ? name.dropFirst(5).lowercased() : nil
+        }
+        guard let one = part(one), let other = part(other) else { return one == other }
+        return one.isEmpty || other.isEmpty || one.contains(other) || other.contains(one)
     }
 
     /// Adds the named readers and those already plugged in. Other readers are added when they are plugged in.

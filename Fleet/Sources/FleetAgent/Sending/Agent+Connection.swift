@@ -34,17 +34,22 @@ extension Agent {
             if !replayedEvents.isEmpty { for number in numbers { replayedEvents[Int64(number)] = nil } }
             if !topicsBeingCleared.isEmpty { await noteCleared(numbers) }
             await acknowledge(numbers)
-        case .dropped(let number, let reason):
+        case .dropped(let number, let topic, let reason):
             // A rejected replay or clearing does not block other events.
             let isReplayed = number.flatMap { replayedEvents.removeValue(forKey: Int64($0)) } != nil
             let isClearing = number.flatMap { topicsBeingCleared.removeValue(forKey: $0) } != nil
-            refuse(isReplayed || isClearing ? nil : number.map { Int64($0) }, reason)
+            refuse(isReplayed || isClearing ? nil : number.map { Int64($0) }, on: topic, reason)
         case .oversized(let number): await shorten(number.map { Int64($0) })
         // Messages are handled by the request queue instead.
         case .message: break
         case .subscribed(let refused):
-            guard !refused.isEmpty else { return }
-            log("not-allowed", "The broker does not let this node subscribe to \(refused.joined(separator: ", ")).")
+            let new = refused.filter { refusedTopics.insert($0).inserted }
+            guard !new.isEmpty else { return }
+            let topics = new.joined(separator: ", ")
+            log(
+                "not-allowed",
+                "The broker does not let \(connection.login) subscribe to \(topics). Check its access list."
+            )
         }
     }
 

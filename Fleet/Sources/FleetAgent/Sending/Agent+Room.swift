@@ -9,7 +9,7 @@ extension Agent {
 
     /// Logs when the spool becomes full, and when it has space again.
     ///
-    /// - Parameter shortage: why events were just dropped; nil if there is space.
+    /// - Parameter shortage: why there is no space; nil if there is.
     func noteRoom(_ shortage: SpoolShortage?) {
         guard shortage != self.shortage else { return }
         self.shortage = shortage
@@ -30,11 +30,13 @@ extension Agent {
         unstoredEvents += events.filter { !$0.isStored }
         let excess = unstoredEvents.count - Self.maximumUnstored
         guard excess > 0 else { return }
-        let lost = unstoredEvents.prefix(excess).map(\.place)
-        unstoredEvents.removeFirst(excess)
+        // Events in flight are not lost: the broker may acknowledge them.
+        let lost = unstoredEvents.filter { outbox.inFlight[$0.number] == nil }.prefix(excess)
+        let numbers = Set(lost.map(\.number))
+        unstoredEvents.removeAll { numbers.contains($0.number) }
         noteRoom(.disk)
         do throws(SpoolError) {
-            try await spool.drop(lost)
+            try await spool.drop(lost.map(\.place))
         } catch {
             log("spool", "\(lost.count) events were lost. \(error.reason)")
         }
@@ -42,7 +44,8 @@ extension Agent {
 
     /// Stores the events waiting in memory, if there is space.
     func storeUnstored() async {
-        let events = unstoredEvents
+        // The spool is not read again up to the last event sent. So earlier events are first sent from memory.
+        let events = unstoredEvents.filter { outbox.inFlight[$0.number] != nil || $0.number > outbox.lastSent }
         guard !events.isEmpty, let left = try? await spool.store(events) else { return }
         let stored = Set(events.map(\.number)).subtracting(left.map(\.number))
         unstoredEvents.removeAll { stored.contains($0.number) }
@@ -52,7 +55,7 @@ extension Agent {
     func announceDropped() async {
         await storeUnstored()
         do throws(SpoolError) {
-            let reports = try await spool.announceDropped(time: Timestamp.now)
+            let reports = try await spool.announceDropped(time: Timestamp.now, after: shortage)
             if !reports.events.isEmpty { sendOrPump(reports) }
             noteRoom(reports.shortage)
         } catch {

@@ -32,7 +32,12 @@ extension Agent {
                     later(Self.retryDelay) { await $0.wantPump() }
                     break
                 }
-                let others = unstoredEvents.filter { $0.number > from }
+                // An event may be in the spool by now, although it is still in memory too. One that the job desk reported
+                // late has a smaller number than the last event sent.
+                let numbers = Set(stored.map(\.number))
+                let others = unstoredEvents.filter {
+                    !numbers.contains($0.number) && outbox.inFlight[$0.number] == nil
+                }
                 let waiting = (stored + others).sorted { $0.number < $1.number }.prefix(outbox.room)
                 guard !waiting.isEmpty else {
                     mayHaveMore = false
@@ -73,6 +78,9 @@ extension Agent {
         if !unstoredEvents.isEmpty { unstoredEvents.removeAll { numbers.contains(UInt64($0.number)) } }
         let places = numbers.compactMap { outbox.acknowledge(Int64($0)) }
         guard !places.isEmpty else { return }
+        if !refusedTopics.isEmpty {
+            for place in places { refusedTopics.remove(settings.topics.event(node, place.reader)) }
+        }
         acknowledged += places
         lastAcknowledgement = .now
         if mayHaveMore, outbox.inFlight.count <= outbox.window / 2 { wantPump() }
@@ -86,10 +94,16 @@ extension Agent {
     private static let retryDelay = Duration.seconds(5)
 
     /// Handles a message that the broker rejected. A rejected event and all later events stay in the spool.
-    func refuse(_ number: Int64?, _ reason: String) {
-        guard !outbox.isPaused else { return }
-        log("not-allowed", "The broker does not let this node publish (\(reason)). Check the access list for \(node).")
-        guard number != nil else { return }
+    func refuse(_ number: Int64?, on topic: String, _ reason: String) {
+        // Tried again and again, so logged once, until the broker has accepted an event on the topic.
+        if refusedTopics.insert(topic).inserted {
+            log(
+                "not-allowed",
+                "The broker does not let \(connection.login) publish on \(topic) (\(reason)). Check its access list.",
+                [.init("topic", .string(topic))]
+            )
+        }
+        guard number != nil, !outbox.isPaused else { return }
         outbox.pause()
         later(Self.refusalDelay) { await $0.resume() }
     }
@@ -189,6 +203,8 @@ extension Agent {
 
     /// The maximum number of events resent for one request. Other requests are refused meanwhile.
     private static let maximumReplayed = 10_000
+    /// The maximum size of the events resent in a minute, in bytes. A small request can ask for many events.
+    static let maximumReplayedBytes = 16 << 20
 
     /// Resends events on request.
     func replay(_ payload: [UInt8]) async {
@@ -199,17 +215,41 @@ extension Agent {
         else {
             return requestLog("replay-refused", "A request for events is not valid.")
         }
-        guard replayedEvents.count < Self.maximumReplayed else {
-            return requestLog(
-                "replay-refused",
-                "A request for events was refused, because the events of an earlier one are still being sent."
+        let room = Self.maximumReplayed - replayedEvents.count
+        let size = replayBudget.rest(now: .now)
+        guard room > 0, size > 0 else {
+            return await refuseReplay(
+                of: reader,
+                "This node has sent as many old events as it may in a minute. Repeat the request in a minute."
             )
         }
         let range = Int64(from)...Int64(to)
-        guard let events = try? await spool.events(of: reader, in: range, limit: Self.maximumReplayed),
-            outbox.isConnected
-        else { return }
-        requestLog("replay", "\(events.count) events of \(reader) are sent again.")
-        for event in events { publishAgain(event) }
+        do throws(SpoolError) {
+            let events = try await spool.events(of: reader, in: range, limit: room, size: size)
+            if events.isEmpty, states[reader] == nil,
+                try await !spool.positions().contains(where: { $0.reader == reader })
+            {
+                return await refuseReplay(of: reader, "The node \(node) has no reader \(reader). Check its name.")
+            }
+            guard outbox.isConnected else { return }
+            replayBudget.spend(events.map(\.payload.count).reduce(0, +))
+            requestLog("replay", "\(events.count) events of \(reader) are sent again.")
+            for event in events { publishAgain(event) }
+        } catch {
+            requestLog("spool", "The events that were requested can't be read. \(error.reason)")
+        }
+    }
+
+    /// Answers a request with an error event. Anyone can send requests, so these events are limited: they must not fill
+    /// the spool.
+    private func refuseReplay(of reader: FleetName, _ reason: String) async {
+        requestLog("replay-refused", "A request for events was refused. \(reason)")
+        guard replayRefusals.allows(now: Timestamp.now) else { return }
+        let event = FleetEvent(
+            .error,
+            time: Timestamp.now,
+            ["code": "replay-refused", "message": .string(reason), "requested": .string(reader.text)]
+        )
+        _ = await store([event], of: .bridge)
     }
 }

@@ -34,6 +34,12 @@ package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
         guard !rest.contains("@") else {
             throw ConfigurationError("Don't put the user and password into the broker's address. Use [login].")
         }
+        guard !rest.contains("/") else {
+            throw ConfigurationError("The broker's address must be mqtts://HOST:PORT without a path, not \(text).")
+        }
+        guard rest.hasPrefix("[") ? rest.contains("]") : rest.count(where: { $0 == ":" }) < 2 else {
+            throw ConfigurationError("Put an IPv6 address in brackets, as in mqtts://[::1]:8883, not \(text).")
+        }
         var port = usesTLS ? 8883 : 1883
         var host = rest
         if rest.hasPrefix("["), let bracket = rest.firstIndex(of: "]") {

@@ -6,8 +6,12 @@ package enum HomeAssistantTag {
     /// The longest ID accepted from a link, in characters.
     package static let maximumLength = 128
 
+    /// What Home Assistant understands as the absence of a tag, in lower case.
+    private static let states: Set = ["none", "unknown", "unavailable"]
+
     /// Returns the ID in a link written by Home Assistant's app: `https://www.home-assistant.io/tag/ID`. Nil for other
-    /// links, and for an ID that looks like a UID or its hash, because anyone can write a link that imitates a tag.
+    /// links, for an ID that looks like a UID or its hash, because anyone can write a link that imitates a tag, and for
+    /// an ID such as `None`, which Home Assistant understands as no tag.
     package static func id(in link: String) -> String? {
         for prefix in ["https://www.home-assistant.io/tag/", "https://home-assistant.io/tag/"]
         where link.hasPrefix(prefix) {
@@ -18,7 +22,9 @@ package enum HomeAssistantTag {
                 default: false
                 }
             }
-            let isOwn = !id.isEmpty && id.utf8.count <= maximumLength && isPlain && !isLikeUID(String(id))
+            let isState = states.contains((id.removingPercentEncoding ?? "").lowercased())
+            let isOwn =
+                !id.isEmpty && id.utf8.count <= maximumLength && isPlain && !isState && !isLikeUID(String(id))
             return isOwn ? String(id) : nil
         }
         return nil

@@ -11,8 +11,8 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Start a broker, an agent and virtual tags on this machine, and print events.",
         discussion: """
             Everything runs on 127.0.0.1, with its files in a separate folder that is
-            removed at the end. Other programs can use the broker meanwhile, for example:
-            mosquitto_sub -p PORT -t 'opencorenfc/#' -v
+            removed at the end. Other commands can use the broker meanwhile, with the
+            file that the demonstration names: nfc fleet watch --config FILE
 
             Examples:
               nfc fleet demo
@@ -46,9 +46,10 @@ struct DemoCommand: AsyncParsableCommand {
         nonisolated(unsafe) let started = sandbox
         Output.cleanUp.withLock { $0 = { unsafe started.close() } }
         defer { Output.cleanUp.withLock { $0 = {} } }
-        Output.note("The broker is \(sandbox.broker). Ctrl-C ends the demonstration.")
+        Output.note("The broker is \(sandbox.broker). Other commands reach it with --config \(sandbox.configuration).")
+        Output.note("Ctrl-C ends the demonstration.")
         try await Self.waitForBroker(sandbox, signals)
-        var options = try FleetOptions.parse(["--broker", sandbox.broker])
+        var options = try FleetOptions.parse(["--config", sandbox.configuration])
         options.json = json
         let session = try FleetSession(options, signals: signals)
         var runner = DemoRunner(sandbox: sandbox, session: session, json: json, isOnce: once)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import LinuxSupport
 
-/// A program started by the demo and stopped with it.
+/// A program started by the demo and stopped with it, even if the demo is killed.
 final class DemoProcess {
     private let process = Process()
     private let log: String
+    private var lifeline: Lifeline?
 
     /// Starts a program.
     ///
@@ -26,6 +28,7 @@ final class DemoProcess {
         } catch {
             throw FleetFailure(.refused, "not-started", "\(path) can't be started: \(error.localizedDescription)")
         }
+        lifeline = Lifeline(ending: process.processIdentifier)
     }
 
     /// Runs a function with no signals blocked on this thread. Child processes inherit blocked signals, and pool
@@ -52,6 +55,10 @@ final class DemoProcess {
 
     /// Stops the program. Kills it if it does not exit in time.
     func stop() {
+        defer {
+            lifeline?.cut()
+            lifeline = nil
+        }
         guard process.isRunning else { return }
         process.terminate()
         for _ in 0..<100 where process.isRunning { usleep(50_000) }

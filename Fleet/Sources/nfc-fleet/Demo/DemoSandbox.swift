@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+import FleetModel
 import Foundation
+import LinuxSupport
 
 /// The demo's temporary folder, with a broker and an agent. Closing it stops both and deletes the folder.
+///
+/// The broker requires a password, because every user of this machine can connect to it.
 final class DemoSandbox {
     let folder: String
     let port: UInt16
     let tags: DemoTags
     private var processes: [DemoProcess] = []
+    /// Deletes the folder if the demo is killed.
+    private var lifeline: Lifeline?
+
+    /// The configuration with which a command connects to the broker.
+    var configuration: String { folder + "/fleet.toml" }
 
     var broker: String { "mqtt://127.0.0.1:\(port)" }
 
@@ -18,7 +27,7 @@ final class DemoSandbox {
         if let port, Self.isListening(port) {
             throw FleetFailure(.refused, "port-in-use", "Port \(port) is in use. Choose another, or leave --port out.")
         }
-        guard let mosquitto = DemoProcess.find("mosquitto") else {
+        guard let mosquitto = DemoProcess.find("mosquitto"), let hasher = DemoProcess.find("mosquitto_passwd") else {
             throw FleetFailure(
                 .noBroker,
                 "no-mosquitto",
@@ -37,6 +46,8 @@ final class DemoSandbox {
             throw FleetFailure(.refused, "folder", "A folder can't be created in /tmp. Free some disk space.")
         }
         folder = made
+        // By then, the agent has ended.
+        lifeline = Lifeline(script: #"sleep 3; rm -rf -- "$0""#, words: [made])
         tags = DemoTags(folder: made + "/tags")
         guard let free = port ?? Self.freePort() else {
             throw FleetFailure(.noBroker, "no-port", "This machine has no free port on 127.0.0.1.")
@@ -44,14 +55,27 @@ final class DemoSandbox {
         self.port = free
         do {
             try FileManager.default.createDirectory(atPath: tags.folder, withIntermediateDirectories: false)
-            try write("mosquitto.conf", ["listener \(free) 127.0.0.1", "allow_anonymous true", "user \(NSUserName())"])
+            let password = Hex.text((0..<16).map { _ in UInt8.random(in: 0...0xFF) })
+            try write("password", [password])
+            // mosquitto's own tool replaces the password with its hash.
+            try write("users", ["demo:\(password)"])
+            try Process.run(URL(fileURLWithPath: hasher), arguments: ["-U", made + "/users"]).waitUntilExit()
+            try write(
+                "mosquitto.conf",
+                [
+                    "listener \(free) 127.0.0.1", "allow_anonymous false", "password_file \(made)/users",
+                    "user \(NSUserName())",
+                ]
+            )
+            let login = ["[login]", "user = \"demo\"", "password_file = \"\(made)/password\""]
+            try write("fleet.toml", ["broker = \"\(broker)\""] + login)
             try write(
                 "agent.toml",
                 [
                     "node = \"demo\"", "broker = \"\(broker)\"", "state_folder = \"\(made)/state\"",
                     "tags = \"\(tags.folder)\"",
                     "readers = []", "[[reader]]", "name = \"entrance\"", "reader = \"virtual\"",
-                ]
+                ] + login
             )
         } catch {
             throw FleetFailure(.refused, "folder", "The folder \(made) can't be written: \(error.localizedDescription)")
@@ -82,6 +106,8 @@ final class DemoSandbox {
         for process in processes.reversed() { process.stop() }
         processes = []
         try? FileManager.default.removeItem(atPath: folder)
+        lifeline?.cut()
+        lifeline = nil
     }
 
     deinit { close() }

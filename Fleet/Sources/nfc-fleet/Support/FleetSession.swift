@@ -60,13 +60,12 @@ final class FleetSession {
                 switch event {
                 case .cancelled: throw FleetFailure.cancelled
                 case .broker(.disconnected(let failure)) where !connection.isPatient: throw FleetFailure(failure)
-                case .broker(.dropped(_, let reason)):
+                case .broker(.dropped(_, let topic, let reason)):
                     throw FleetFailure(
                         .refused,
                         "not-allowed",
                         """
-                        The broker does not let you publish this (\(reason)). Check its access list for your user \
-                        name.
+                        The broker does not let \(connection.login) publish on \(topic) (\(reason)). Check its access list.
                         """
                     )
                 case .broker(.oversized):

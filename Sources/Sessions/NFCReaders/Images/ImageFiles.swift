@@ -36,10 +36,15 @@ struct ImageFiles: Sendable {
     }
 
     /// Loads one image.
-    static func load(_ path: String) throws(TagFileError) -> Entry {
+    ///
+    /// - Parameters:
+    ///   - path: the path of its file.
+    ///   - takesForeignLinks: whether the path may end with another user's symbolic link.
+    static func load(_ path: String, takesForeignLinks: Bool = true) throws(TagFileError) -> Entry {
         let bytes: [UInt8]
         do throws(StorageError) {
-            bytes = try InputFile(path, limit: TagImage.maximumSize).readToEnd()
+            let file = try InputFile(path, limit: TagImage.maximumSize, takesForeignLinks: takesForeignLinks)
+            bytes = try file.readToEnd()
         } catch {
             // In a variable or argument, the replacement character stands for bytes that are not UTF-8, so the path is
             // not the one that the user meant.

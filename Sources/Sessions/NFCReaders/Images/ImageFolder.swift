@@ -8,8 +8,9 @@ import VirtualTags
 /// A folder whose image files are tags in a virtual field. Adding a file brings its tag near, and deleting it removes
 /// the tag.
 ///
-/// Only regular files are used, and opening a file never blocks. When the folder is deleted, its tags are removed. When
-/// a folder is created at the same path, its images are used again.
+/// Only regular files are used, through a symbolic link only if root or this user owns the link. Opening a file never
+/// blocks. When the folder is deleted, its tags are removed. When a folder is created at the same path, its images are
+/// used again.
 final class ImageFolder: Sendable {
     /// The maximum number of files; further files are ignored.
     private static let maximumCount = 100
@@ -131,7 +132,7 @@ final class ImageFolder: Sendable {
             do throws(TagFileError) {
                 // The version is determined before the file is read, so that a later write gives another version.
                 let version = Version(path + "/" + name)
-                let tag = try ImageFiles.load(path + "/" + name).tag
+                let tag = try ImageFiles.load(path + "/" + name, takesForeignLinks: false).tag
                 state.withLock { $0.tags[name] = NearTag(tag: tag, version: version) }
                 field.bring(tag)
             } catch {

@@ -16,15 +16,31 @@ public final class InputFile {
     ///   - path: its path.
     ///   - limit: the maximum number of bytes.
     ///   - takesPipes: whether the path may also lead to a pipe or a device. Reading then waits for data.
-    /// - Throws: ``StorageError``, with code `notAFile` for an unsupported kind of file, and `tooLarge` for more bytes
-    ///   than the limit.
-    public convenience init(_ path: String, limit: Int, takesPipes: Bool = false) throws(StorageError) {
+    ///   - takesForeignLinks: whether the path may end with another user's symbolic link. If nobody chose this file
+    ///     itself, such a link could lead to a file that the other user is not allowed to read.
+    /// - Throws: ``StorageError``, with code `notAFile` for an unsupported kind of file, `tooLarge` for more bytes than
+    ///   the limit, and `unsafe` for another user's link that is not taken.
+    public convenience init(
+        _ path: String,
+        limit: Int,
+        takesPipes: Bool = false,
+        takesForeignLinks: Bool = true
+    ) throws(StorageError) {
+        var flags: Int32 = takesPipes ? 0 : O_NONBLOCK
+        if !takesForeignLinks, let entry = FileStatus.ofEntry(path) {
+            if FileKind(entry) != .link {
+                // If a link takes its place now, opening fails.
+                flags |= O_NOFOLLOW
+            } else if entry.st_uid != 0, entry.st_uid != geteuid() {
+                throw StorageError(.unsafe, "\(path) is a symbolic link of another user.")
+            }
+        }
         guard let status = FileStatus.ofTarget(path) else { throw .system("\(path) can't be read") }
         let kind = FileKind(status)
         guard kind == .regular || takesPipes && [.pipe, .device].contains(kind) else {
             throw StorageError(.notAFile, "\(path) is a \(kind.rawValue). Name a file.")
         }
-        try self.init(owning: try Self.open(path, takesPipes ? 0 : O_NONBLOCK), name: path, limit: limit)
+        try self.init(owning: try Self.open(path, flags), name: path, limit: limit)
     }
 
     /// Reads standard input.

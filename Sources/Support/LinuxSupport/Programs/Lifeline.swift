@@ -5,12 +5,12 @@ import Glibc
 ///
 /// A shell waits until a pipe closes. Only this process has the other end of that pipe. The shell has its own session,
 /// so neither Ctrl-C nor closing the terminal ends it.
-package struct Lifeline: Sendable {
+public struct Lifeline: Sendable {
     private let outlet: Int32
     private let shell: Int32
 
     /// Starts the shell. `words` become `$0`, `$1` and so on in the script. Nil when the shell can't be started.
-    package init?(script: String, words: [String]) {
+    public init?(script: String, words: [String]) {
         guard let pipe = DescriptorPipe() else { return nil }
         defer { close(pipe.reader) }
         var launch = ProgramLaunch("/bin/sh", ["/bin/sh", "-c", "read -r word || {\n\(script)\n}"] + words)
@@ -26,7 +26,7 @@ package struct Lifeline: Sendable {
 
     /// Sends `SIGTERM` to another process when this process ends. Don't use it on a child that was already waited for.
     /// Nil when the process does not exist, or the shell can't be started.
-    package init?(ending process: Int32) {
+    public init?(ending process: Int32) {
         guard let start = Self.startTime(of: process) else { return nil }
         // By then, the number may belong to another process, but that process has another start time.
         let script = """
@@ -44,7 +44,7 @@ package struct Lifeline: Sendable {
     }
 
     /// Stops the shell without running the script, and waits for its end.
-    package func cut() {
+    public func cut() {
         _ = unsafe write(outlet, "\n", 1)
         close(outlet)
         _ = waitpid(shell, nil, 0)
