@@ -350,12 +350,26 @@ extension TagPacket.Answer {
 extension NFCReaderError {
     /// The tag left while it was written. A phone reports this as a failed update, with the cause as its underlying error.
     static var lostDuringWrite: NFCReaderError {
-        let cause = NSError(domain: "nfcd", code: 21, userInfo: [NSLocalizedDescriptionKey: "Connection Closed"])
-        return NFCReaderError(
+        stackError(
             .ndefReaderSessionErrorTagUpdateFailure,
+            cause: (21, "Connection Closed"),
+            reason: "The tag left while it was written. Read it again before it is used."
+        )
+    }
+
+    /// Creates the error of a command that a phone's NFC service does not send.
+    static func refusedByPhone(_ reason: String) -> NFCReaderError {
+        stackError(.readerTransceiveErrorTagResponseError, cause: (10, "Invalid Parameter"), reason: reason)
+    }
+
+    /// Creates the error of a phone's NFC service.
+    private static func stackError(_ code: Code, cause: (code: Int, text: String), reason: String) -> NFCReaderError {
+        let cause = NSError(domain: "nfcd", code: cause.code, userInfo: [NSLocalizedDescriptionKey: cause.text])
+        return NFCReaderError(
+            code,
             userInfo: [
                 NSLocalizedDescriptionKey: "Stack Error",
-                NSLocalizedFailureReasonErrorKey: "The tag left while it was written. Read it again before it is used.",
+                NSLocalizedFailureReasonErrorKey: reason,
                 NSUnderlyingErrorKey: cause,
             ]
         )
