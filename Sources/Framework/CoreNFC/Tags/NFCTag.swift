@@ -242,18 +242,13 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
         change(completionHandler) { tag throws(TagError) in try await tag.lock() }
     }
 
-    /// Writes or locks the tag. An unformatted tag is reported as not writable.
+    /// Writes or locks the tag.
     private func change(
         _ completionHandler: @escaping @Sendable ((any Error)?) -> Void,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Void
     ) {
         handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) in
-            let forumTag = try await tag.ndefForApp()
-            do throws(TagError) {
-                try await procedure(forumTag)
-            } catch {
-                throw error.meansNotNDEF ? TagError(.readOnly, error.reason, link: error.link) : error
-            }
+            try await procedure(try await tag.ndefForApp())
         } completion: { result in
             if case .failure(.tag(let error)) = result, error.code == .tagLost {
                 return completionHandler(NFCReaderError.lostDuringWrite)
