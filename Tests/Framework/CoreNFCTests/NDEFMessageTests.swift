@@ -34,7 +34,8 @@ import Testing
         }
     }
 
-    @Test func `Well-known records: a link is abbreviated, and a text is in UTF-16, its language with a hyphen`() throws {
+    @Test func `Well-known records: a link is abbreviated, and a text is in UTF-16, its language with a hyphen`() throws
+    {
         for (link, payload) in [("https://www.example.com", "\u{2}example.com"), ("tel:+15551234", "\u{5}+15551234")] {
             let record = try #require(NFCNDEFPayload.wellKnownTypeURIPayload(string: link))
             #expect(record.payload == Data(payload.utf8))

@@ -135,7 +135,10 @@ enum VirtualTagExamples {
     static func phoneCard(hasApplication: Bool) -> VirtualType4Tag {
         var generator = SystemRandomNumberGenerator()
         let applications: [any CardApplication] = hasApplication ? [MemberApplication()] : []
-        return VirtualType4Tag(card: ApplicationCard(applications + [PhoneMessage()]), frontEnd: .randomUID(using: &generator))
+        return VirtualType4Tag(
+            card: ApplicationCard(applications + [PhoneMessage()]),
+            frontEnd: .randomUID(using: &generator)
+        )
     }
 
     /// A travel document that accepts any authentication and has one short file.

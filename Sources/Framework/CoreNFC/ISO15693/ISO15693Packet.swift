@@ -181,7 +181,11 @@ struct ISO15693Answer: Sendable {
         }
         throw NFCReaderError(
             .readerTransceiveErrorTagResponseError,
-            userInfo: [NFCISO15693TagResponseErrorKey: Int(code), NSLocalizedFailureReasonErrorKey: Self.reason(code)]
+            userInfo: [
+                // The phone's text for an answer with an error, which is not the text for a missing answer.
+                NSLocalizedDescriptionKey: "Tag response error",
+                NFCISO15693TagResponseErrorKey: Int(code), NSLocalizedFailureReasonErrorKey: Self.reason(code),
+            ]
         )
     }
 
