@@ -67,7 +67,8 @@ import Testing
         Field("authenticate, suite", 0...255, 5, 5) {
             _ = try await $0.authenticate(requestFlags: [], cryptoSuiteIdentifier: $1, message: d)
         },
-        Field("custom command, code", 0xA0...0xDF, 5, 5) {
+        // okadan/flutter-nfc-manager#11; community.st.com, topic 602149.
+        Field("custom command, code", 0xA0...0xDF, 3, 3) {
             _ = try await $0.customCommand(
                 requestFlags: [],
                 customCommandCode: $1,
@@ -103,6 +104,19 @@ import Testing
             )
         },
     ]
+
+    // okadan/flutter-nfc-manager#240, nfcim/flutter_nfc_kit#150; community.st.com, topic 132860.
+    @Test func `Addressed custom command: error 102 with the text of a phone, and nothing is sent`() async throws {
+        let (channel, tag) = try await ScriptedTag.iso15693("0110")
+        let error = await #expect(throws: NFCReaderError.self) {
+            try await tag.customCommand(
+                requestFlags: [.highDataRate, .address],
+                customCommandCode: 0xA0,
+                customRequestParameters: Data(tag.identifier.reversed())
+            )
+        }
+        #expect(error?.code.rawValue == 102 && error?.localizedDescription == "Stack Error" && channel.sent.isEmpty)
+    }
 
     @Test func `ISO 15693 fields: in range they are sent, one beyond they are an error and send nothing`()
         async throws

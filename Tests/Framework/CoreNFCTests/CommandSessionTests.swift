@@ -46,6 +46,8 @@ import VirtualTags
             try await tag.lockBlock(requestFlags: Self.f, blockNumber: 10)
             for error in [await write(10, "05060708"), await write(200, "01020304")] {
                 #expect(error?.errorCode == 102 && error?.userInfo[NFCISO15693TagResponseErrorKey] is Int)
+                // The text is that of Stack Overflow 78128475.
+                #expect(error?.localizedDescription == "Tag response error")
             }
             // The option flag asks for the security status of each block.
             let range = NSRange(location: 9, length: 3)

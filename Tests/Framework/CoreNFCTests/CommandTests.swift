@@ -78,9 +78,9 @@ import Testing
         Row("02a1070708", "000908", "0908") {
             try await $0.customCommand(requestFlags: f, customCommandCode: 0xA1, customRequestParameters: d)
         },
-        Row("72a107", "00", "") {
+        Row("52a107", "00", "") {
             try await $0.customCommand(
-                requestFlags: [.highDataRate, .address, .option, .select],
+                requestFlags: [.highDataRate, .option, .select],
                 customCommandCode: 0xA1,
                 customRequestParameters: Data()
             )

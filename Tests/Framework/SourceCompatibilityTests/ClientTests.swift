@@ -4,6 +4,7 @@ import Foundation
 import NFCTestKit
 import TagLink
 import Testing
+import VirtualTags
 
 @testable import SourceCompatibilitySwift5  // the clients' types are internal, as in an app
 @testable import SourceCompatibilitySwift6  // the clients' types are internal, as in an app
@@ -128,6 +129,18 @@ enum VirtualTagExamples {
         return VirtualType3Tag(FeliCaStandardContents(idm: [1, 2, 3, 4, 5, 6, 7, 8], systems: systems))
     }
 
+    /// A card that another phone emulates, with a random UID.
+    ///
+    /// - Parameter hasApplication: whether it has the app's own application, and not only a message.
+    static func phoneCard(hasApplication: Bool) -> VirtualType4Tag {
+        var generator = SystemRandomNumberGenerator()
+        let applications: [any CardApplication] = hasApplication ? [MemberApplication()] : []
+        return VirtualType4Tag(
+            card: ApplicationCard(applications + [PhoneMessage()]),
+            frontEnd: .randomUID(using: &generator)
+        )
+    }
+
     /// A travel document that accepts any authentication and has one short file.
     static var document: VirtualType4Tag {
         var card = ScriptedCard()
@@ -139,4 +152,39 @@ enum VirtualTagExamples {
         card.answer([0, 0xB0, 0, 4, 0], with: [0x6B, 0x00])
         return VirtualType4Tag(card: card)
     }
+}
+
+/// The application of a membership card: GET DATA returns the member's number.
+private struct MemberApplication: CardApplication {
+    let names: [[UInt8]] = [[0xF0, 0x4D, 0x45, 0x4D, 0x42, 0x45, 0x52, 0x01]]
+
+    mutating func select(_ command: CardCommand) -> CardAnswer { CardAnswer(status: .success) }
+
+    mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
+        command.ins == 0xCA ? CardAnswer(Array("4711".utf8), status: .success) : CardAnswer(status: .unknownInstruction)
+    }
+
+    mutating func deselect() {}
+}
+
+/// The message of a card that an app on Android emulates. Such apps refuse to read past the end of the message with 6A82.
+private struct PhoneMessage: CardApplication {
+    private var application: NDEFApplication
+
+    init() {
+        let message: [UInt8] = [0xD1, 1, 12, 0x55, 4] + Array("example.com".utf8)
+        application = NDEFApplication(size: 256)
+        application.files[0xE104] = [0, UInt8(message.count)] + message
+    }
+
+    var names: [[UInt8]] { application.names }
+
+    mutating func select(_ command: CardCommand) -> CardAnswer { application.select(command) }
+
+    mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
+        let answer = application.process(command, tear: tear)
+        return answer.bytes.suffix(2) == [0x62, 0x82] ? CardAnswer(status: .notFound) : answer
+    }
+
+    mutating func deselect() { application.deselect() }
 }

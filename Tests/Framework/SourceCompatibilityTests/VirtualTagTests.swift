@@ -2,6 +2,7 @@
 import CoreNFC
 import Foundation
 import NFCTestKit
+import TagLink
 import Testing
 import VirtualTags
 
@@ -109,6 +110,63 @@ import VirtualTags
             for await text in answers { seen.append(text) }
             #expect(seen == ["1 true", "16"])
             try await field.untilIdle()
+        }
+    }
+
+    @Test func `Page's call that is stored after begin(): answered when the session is active`() async throws {
+        try await withField(.product("NTAG213", holding: .uri("https://example.com"))) { field in
+            for _ in 0..<5 {
+                let plugin = PageCallPlugin()
+                let events = Locked<[String]>([])
+                plugin.onEvent = { event in events.withLock { $0.append(event) } }
+                let answer = try await field.completion("call") { plugin.startScanning($0) }
+                await field.wait(for: .seconds(1))
+                plugin.stopScanning()
+                await field.settle()
+                #expect(answer == "scanning" && events.withLock { $0 } == ["https://example.com", "ended"])
+            }
+        }
+    }
+
+    @Test func `Availability: true from the detection on, and false when the tag has left`() async throws {
+        try await withField("NTAG213") { field in
+            let log = Locked<[String]>([])
+            let watcher = AvailabilityWatcher { line in log.withLock { $0.append(line) } }
+            watcher.start()
+            await field.wait(for: .seconds(3))
+            #expect(log.withLock { $0 } == ["read"])
+            try await field.takeAway()
+            await field.wait(for: .seconds(1))
+            #expect(log.withLock { $0 } == ["read", "gone"])
+            try await field.bring("NTAG215")
+            await field.wait(for: .seconds(1))
+            watcher.stop()
+            await field.settle()
+            #expect(log.withLock { $0 } == ["read", "gone", "read", "ended"])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `Card of another phone: its data and its link are read, and another card is refused`(
+        hasApplication: Bool
+    ) async throws {
+        let app = AppProperties(infoPlist: [
+            "NFCReaderUsageDescription": "Why.",
+            "com.apple.developer.nfc.readersession.iso7816.select-identifiers": [
+                "F04D454D42455201", "D2760000850101",
+            ],
+        ])
+        let card = VirtualTagExamples.phoneCard(hasApplication: hasApplication)
+        try await withField(.tag(card), app: app) { field in
+            let card = await Result { try await PhoneCardReader().read() }
+            await field.settle()
+            if hasApplication {
+                #expect(try card.get() == PhoneCard(member: "4711", link: URL(string: "https://example.com")))
+                #expect(field.sheetHistory.last?.content.state != .failure)
+            } else {
+                #expect(throws: PhoneCardError.otherCard) { try card.get() }
+                #expect(field.sheetTexts.last == "The other phone has no card.")
+            }
         }
     }
 

@@ -24,7 +24,7 @@ struct CommandFailureTests {
             (.badVersion, "bad-version", unformatted), (.noMessageTLV, "no-ndef-tlv", unformatted),
             (.badChecksum, "bad-checksum", unformatted), (.lengthOverrun, "tlv-overrun", torn),
             (.writeInProgress, "write-in-progress", torn), (.readOnly, "read-only", "Use another tag."),
-            (.readProtected, "read-protected", "Use a program that knows its password."),
+            (.readProtected, "read-protected", "Use a program that knows its password or key."),
             (.messageTooLong, "message-too-long", "Use a shorter message, or a tag with more memory."),
             (.keyNeeded, "key-needed", "Use a program that knows it."), (.refused, "refused", worn),
             (.updateFailed, "update-failed", worn), (.badAnswer, "bad-answer", worn),

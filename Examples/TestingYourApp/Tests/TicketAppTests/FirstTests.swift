@@ -11,7 +11,7 @@
             try await withField(.product("NTAG213", holding: .text("Day pass"))) { field in
                 let text = try await TicketStamper().stamp("14:05")
                 #expect(text == "Day pass 14:05")
-                #expect(try await field.tags[0].message() == .text("Day pass 14:05"))
+                #expect(try await field.tags[0].message() == .text("Day pass 14:05", inUTF16: true))
             }
         }
 
@@ -19,7 +19,7 @@
             try await withField(.product("NTAG213", holding: .text("Day pass"))) { field in
                 let text = try await TicketStamper().stamp("14:05")
                 #expect(text == "Day pass 14:05")
-                #expect(try await field.tags[0].message() == .text("Day pass 14:05"))
+                #expect(try await field.tags[0].message() == .text("Day pass 14:05", inUTF16: true))
                 #expect(field.sheetTexts == ["Hold the ticket near the phone.", "The ticket is stamped."])
                 #expect(field.airtime < .milliseconds(150))
             }

@@ -18,7 +18,7 @@
                 #expect(field.sheetTexts == ["Hold the ticket near the phone.", "The ticket is stamped."])
                 // With a real reader, the test can't check the tag's content or the airtime.
                 guard field.virtual != nil else { return }
-                #expect(try await field.tags[0].message() == .text("Day pass 14:05"))
+                #expect(try await field.tags[0].message() == .text("Day pass 14:05", inUTF16: true))
                 #expect(field.airtime < .milliseconds(150))
             }
         }

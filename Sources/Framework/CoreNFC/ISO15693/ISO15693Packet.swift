@@ -77,14 +77,20 @@ enum ISO15693Packet {
     }
 
     /// Builds a custom command: the flags, the code from 0xA0 to 0xDF, the manufacturer's code, and the caller's
-    /// parameters, which have to include the UID if the address flag is set.
+    /// parameters. The address flag is an error, because a phone refuses it, with and without a UID.
     static func custom(code: Int, flags: NFCISO15693RequestFlag, manufacturer: Int, parameters: Data) throws -> [UInt8]
     {
         guard let code = UInt8(exactly: code), (0xA0...0xDF).contains(code) else {
-            throw outOfBound("The code of a custom command is from 0xA0 to 0xDF.")
+            throw NFCReaderError(
+                .readerErrorInvalidParameter,
+                reason: "The code of a custom command is from 0xA0 to 0xDF."
+            )
         }
         guard let manufacturer = UInt8(exactly: manufacturer) else {
             throw outOfBound("A manufacturer's code is from 0 to 0xFF.")
+        }
+        guard !flags.contains(.address) else {
+            throw NFCReaderError.refusedByPhone("A custom command can't be addressed: leave out the flag and the UID.")
         }
         return try withCheckedLength([flags.rawValue, code, manufacturer] + parameters)
     }
@@ -175,7 +181,11 @@ struct ISO15693Answer: Sendable {
         }
         throw NFCReaderError(
             .readerTransceiveErrorTagResponseError,
-            userInfo: [NFCISO15693TagResponseErrorKey: Int(code), NSLocalizedFailureReasonErrorKey: Self.reason(code)]
+            userInfo: [
+                // The phone's text for an answer with an error, which is not the text for a missing answer.
+                NSLocalizedDescriptionKey: "Tag response error",
+                NFCISO15693TagResponseErrorKey: Int(code), NSLocalizedFailureReasonErrorKey: Self.reason(code),
+            ]
         )
     }
 

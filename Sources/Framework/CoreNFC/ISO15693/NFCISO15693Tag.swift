@@ -189,10 +189,10 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     )
 
     /// Sends a custom command of the tag's manufacturer. The framework adds the manufacturer's code after the command,
-    /// but does not add the UID.
+    /// but does not add the UID. An addressed custom command fails, as on a phone: the connected tag needs no UID.
     ///
     /// - Parameters:
-    ///   - flags: the request's flags.
+    ///   - flags: the request's flags, without `address`.
     ///   - customCommandCode: the command's code, 0xA0 to 0xDF.
     ///   - customRequestParameters: the data after the manufacturer's code.
     ///   - completionHandler: gets the data after the flags of the response.

@@ -251,17 +251,22 @@ extension NFCNDEFPayload {
         wellKnownTypeURIPayload(string: url.absoluteString)
     }
 
-    /// Creates a text record in UTF-8 (NFC Forum Text RTD 1.0).
+    /// Creates a text record (NFC Forum Text RTD 1.0).
+    ///
+    /// As on a phone, the text is in UTF-16, so most texts take twice the space that they take in UTF-8. For a text in
+    /// UTF-8, create the payload with ``init(format:type:identifier:payload:)``.
     ///
     /// - Parameters:
     ///   - text: the text.
     ///   - locale: its language, which is written as a BCP 47 tag.
     /// - Returns: the record, or nil when the locale has no language.
     public static func wellKnownTypeTextPayload(string text: String, locale: Locale) -> NFCNDEFPayload? {
-        (try? TextRecord(text, language: locale.identifier(.bcp47)).makeRecord()).map { NFCNDEFPayload($0) }
+        let language = locale.identifier(.bcp47)
+        return (try? TextRecord(text, language: language, encoding: .utf16LittleEndianMark).makeRecord())
+            .map { NFCNDEFPayload($0) }
     }
 
-    /// Creates a text record in UTF-8 (NFC Forum Text RTD 1.0).
+    /// Creates a text record (NFC Forum Text RTD 1.0).
     @available(*, deprecated, renamed: "wellKnownTypeTextPayload(string:locale:)")
     public static func wellKnowTypeTextPayload(string text: String, locale: Locale) -> NFCNDEFPayload? {
         wellKnownTypeTextPayload(string: text, locale: locale)

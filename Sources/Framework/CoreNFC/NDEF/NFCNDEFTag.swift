@@ -31,7 +31,8 @@ public protocol NFCNDEFTag: NSObjectProtocol, NSSecureCoding, NSCopying {
     ///   - ndefMessage: the message.
     ///   - completionHandler: called with nil, or an error: `ndefReaderSessionErrorTagNotWritable`,
     ///     `ndefReaderSessionErrorTagSizeTooSmall` (before anything is written),
-    ///     `ndefReaderSessionErrorTagUpdateFailure`, or `readerErrorInvalidParameter` when the message can't be encoded.
+    ///     `ndefReaderSessionErrorTagUpdateFailure`, `readerTransceiveErrorTagResponseError` when the tag is not formatted,
+    ///     or `readerErrorInvalidParameter` when the message can't be encoded.
     @preconcurrency
     func writeNDEF(_ ndefMessage: NFCNDEFMessage, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
 

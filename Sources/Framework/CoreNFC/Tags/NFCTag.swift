@@ -242,18 +242,13 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
         change(completionHandler) { tag throws(TagError) in try await tag.lock() }
     }
 
-    /// Writes or locks the tag. An unformatted tag is reported as not writable.
+    /// Writes or locks the tag.
     private func change(
         _ completionHandler: @escaping @Sendable ((any Error)?) -> Void,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Void
     ) {
         handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) in
-            let forumTag = try await tag.ndefForApp()
-            do throws(TagError) {
-                try await procedure(forumTag)
-            } catch {
-                throw error.meansNotNDEF ? TagError(.readOnly, error.reason, link: error.link) : error
-            }
+            try await procedure(try await tag.ndefForApp())
         } completion: { result in
             if case .failure(.tag(let error)) = result, error.code == .tagLost {
                 return completionHandler(NFCReaderError.lostDuringWrite)
@@ -350,12 +345,26 @@ extension TagPacket.Answer {
 extension NFCReaderError {
     /// The tag left while it was written. A phone reports this as a failed update, with the cause as its underlying error.
     static var lostDuringWrite: NFCReaderError {
-        let cause = NSError(domain: "nfcd", code: 21, userInfo: [NSLocalizedDescriptionKey: "Connection Closed"])
-        return NFCReaderError(
+        stackError(
             .ndefReaderSessionErrorTagUpdateFailure,
+            cause: (21, "Connection Closed"),
+            reason: "The tag left while it was written. Read it again before it is used."
+        )
+    }
+
+    /// Creates the error of a command that a phone's NFC service does not send.
+    static func refusedByPhone(_ reason: String) -> NFCReaderError {
+        stackError(.readerTransceiveErrorTagResponseError, cause: (10, "Invalid Parameter"), reason: reason)
+    }
+
+    /// Creates the error of a phone's NFC service.
+    private static func stackError(_ code: Code, cause: (code: Int, text: String), reason: String) -> NFCReaderError {
+        let cause = NSError(domain: "nfcd", code: cause.code, userInfo: [NSLocalizedDescriptionKey: cause.text])
+        return NFCReaderError(
+            code,
             userInfo: [
                 NSLocalizedDescriptionKey: "Stack Error",
-                NSLocalizedFailureReasonErrorKey: "The tag left while it was written. Read it again before it is used.",
+                NSLocalizedFailureReasonErrorKey: reason,
                 NSUnderlyingErrorKey: cause,
             ]
         )

@@ -70,8 +70,16 @@ public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
     public static func uri(_ uri: String) -> TagMessage { TagMessage { () throws(NDEFError) in try .uri(uri) } }
 
     /// A message with one text record.
-    public static func text(_ text: String, language: String = "en") -> TagMessage {
-        TagMessage { () throws(NDEFError) in try .text(text, language: language) }
+    ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - language: the text's language.
+    ///   - isUTF16: whether the text is in UTF-16, as the records of Core NFC's `wellKnownTypeTextPayload(string:locale:)`.
+    ///     Most other programs write UTF-8.
+    public static func text(_ text: String, language: String = "en", inUTF16 isUTF16: Bool = false) -> TagMessage {
+        TagMessage { () throws(NDEFError) in
+            try TextRecord(text, language: language, encoding: isUTF16 ? .utf16LittleEndianMark : .utf8).makeRecord()
+        }
     }
 
     /// Creates a message from a record. For an invalid record, the bytes are invalid too, so that creating a tag fails.
@@ -87,7 +95,9 @@ public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
         }
         return message.records.map { record in
             if let uri = try? URIRecord(record) { return "URI \(Self.short(uri.uri))" }
-            if let text = try? TextRecord(record) { return "text \(Self.short(text.text))" }
+            if let text = try? TextRecord(record) {
+                return "text \(Self.short(text.text))\(text.encoding == .utf8 ? "" : " in UTF-16")"
+            }
             return "\(record.payloadCount) bytes of type \(String(decoding: record.type, as: UTF8.self))"
         }.joined(separator: ", ")
     }

@@ -68,7 +68,10 @@ extension Type2Tag {
     private static func keyNeeded(_ page: Int) -> TagError {
         TagError(
             .keyNeeded,
-            "The password is needed to make this tag read-only: it protects page \(page) (NTAG213/215/216 data sheet, 8.8)."
+            """
+            The password or key is needed to make this tag read-only: it protects page \(page) (NTAG213/215/216 data sheet, \
+            8.8).
+            """
         )
     }
 
@@ -174,7 +177,10 @@ extension Type2Tag {
     }
 
     private static func protected(_ page: Int) -> TagError {
-        TagError(.keyNeeded, "Page \(page) of the tag is protected by a password (NTAG213/215/216 data sheet, 8.8).")
+        TagError(
+            .keyNeeded,
+            "Page \(page) of the tag is protected by a password or key (NTAG213/215/216 data sheet, 8.8)."
+        )
     }
 
     /// Reads the lock bytes, and AUTH0 if the tag has it; one READ returns both. False if the tag lacks these pages or

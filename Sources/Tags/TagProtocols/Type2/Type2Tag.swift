@@ -310,8 +310,10 @@ public final class Type2Tag: ForumTag {
     private func unreadable(_ page: Int, _ nibble: UInt8) async throws(TagError) -> TagError {
         // NAK 1 means that every try of the command arrived damaged.
         if nibble != 1, try await certainlyHasPage(page) {
-            let reason = "The tag lets page \(page) be read only with its password (NTAG213/215/216 data sheet, 8.8)."
-            return TagError(.readProtected, reason)
+            return TagError(
+                .readProtected,
+                "The tag lets page \(page) be read only with its password or key (NTAG213/215/216 data sheet, 8.8)."
+            )
         }
         guard let area = capabilityContainer?.area, area.contains(page * Self.pageSize) else {
             return TagError(.refused, "The tag refuses to read page \(page) (NFC Forum T2T 1.2, 5.2).")
@@ -320,7 +322,7 @@ public final class Type2Tag: ForumTag {
             .lengthOverrun,
             """
             The capability container gives a data area of \(area.count) bytes, but the tag refuses to read page \
-            \(page) in it: it is smaller, or protected by a password (NFC Forum T2T 1.2, 4.5).
+            \(page) in it: it is smaller, or protected by a password or key (NFC Forum T2T 1.2, 4.5).
             """
         )
     }

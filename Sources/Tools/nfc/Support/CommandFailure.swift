@@ -197,7 +197,7 @@ extension CommandFailure {
         case .noCapabilityContainer, .badVersion, .noMessageTLV, .badChecksum: "Use a tag that is formatted for NDEF."
         case .lengthOverrun, .writeInProgress: "Write the tag again, or use another one."
         case .readOnly: "Use another tag."
-        case .readProtected: "Use a program that knows its password."
+        case .readProtected: "Use a program that knows its password or key."
         case .messageTooLong: "Use a shorter message, or a tag with more memory."
         case .keyNeeded: "Use a program that knows it."
         case .refused, .updateFailed, .badAnswer: "Try again. If it happens again, the tag is worn out."
