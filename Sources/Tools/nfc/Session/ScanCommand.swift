@@ -169,7 +169,7 @@ struct WriteCommand: AsyncParsableCommand {
         }
         var report = TagReport(outcome.findings, on: session.environment)
         report.showsCost = false
-        if let failure = outcome.failure { throw CommandFailure(failure).of(report) }
+        if let failure = outcome.failure { throw report.failure(ofWrite: failure) }
         report.print(json: json)
     }
 }

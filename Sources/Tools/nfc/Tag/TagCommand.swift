@@ -180,7 +180,7 @@ struct TagWriteCommand: AsyncParsableCommand {
             case .reader(let session): try await write(bytes, in: session)
             }
         report.out = out
-        if let failure { throw CommandFailure(failure).of(report) }
+        if let failure { throw report.failure(ofWrite: failure) }
         report.print(json: json)
     }
 
@@ -269,7 +269,7 @@ struct TagLockCommand: AsyncParsableCommand {
             report = TagReport(outcome.findings, on: session.environment)
         }
         report.out = out
-        if let failure = outcome.failure { throw CommandFailure(failure).of(report) }
+        if let failure = outcome.failure { throw report.failure(ofWrite: failure) }
         report.print(json: json)
     }
 }

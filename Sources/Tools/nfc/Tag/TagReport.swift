@@ -75,6 +75,13 @@ struct TagReport {
         }
     }
 
+    /// Returns the failure of a write, with this report. A lock can refuse what the capability container grants.
+    func failure(ofWrite failure: TagWriteFailure) -> CommandFailure {
+        var report = self
+        if failure.error.code == .readOnly { report.obey(.partialLocks) }
+        return CommandFailure(failure).of(report)
+    }
+
     /// Explains why the tag's message can't be used; nil if it can, or if the tag is empty.
     func failure(_ error: TagError?) -> CommandFailure? {
         if let error { return CommandFailure(error).of(self) }
