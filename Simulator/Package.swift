@@ -64,7 +64,7 @@ let package = Package(
             dependencies: [
                 "SimulatorModel", "SimulatorServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ] + root("LinuxSupport"),
+            ] + root("LinuxSupport", "TagImages"),
             swiftSettings: strict
         ),
         .testTarget(

@@ -62,7 +62,7 @@ OTHERS = {
         "UniversalLinks",
     },
     "Simulator/Sources/nfc-simulator": {
-        "ArgumentParser", "Dispatch", "Glibc", "LinuxSupport", "SimulatorModel", "SimulatorServer",
+        "ArgumentParser", "Dispatch", "Glibc", "LinuxSupport", "SimulatorModel", "SimulatorServer", "TagImages",
     },
     "Fleet/Sources/FleetModel": {
         "BackgroundTagReading", "CSodium", "NDEF", "TOMLKit", "TagLink", "TagProtocols", "UniversalLinks", "TextSafety",

@@ -179,7 +179,7 @@ public final class Simulator: Sendable {
             var problems: [String] = []
             for tag in tags {
                 do throws(TagImageError) {
-                    let image = try TagImage(parsing: tag.file, as: SimulatorState.format(ofFile: tag.name))
+                    let image = try TagImage(parsing: tag.file, as: TagImage.Format(fileName: tag.name))
                     let stem =
                         tag.name.hasSuffix(".mfd") || tag.name.hasSuffix(".bin")
                         ? String(tag.name.dropLast(4)) : tag.name

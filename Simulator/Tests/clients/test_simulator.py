@@ -548,6 +548,10 @@ class CommandTests(Case):
         self.assertNotIn("base64", answer)
         self.assertEqual(file.read_text(), written)
         self.assertEqual(self.simulator.command("export", "empty-sticker", "-", "--format", "flipper").stdout, written)
+        file.write_text("Mine.")
+        refused = self.simulator.command("export", "empty-sticker", str(file), "--json")
+        self.assertEqual((refused.returncode, json.loads(refused.stdout)["error"]), (1, "not-an-image"))
+        self.assertEqual(file.read_text(), "Mine.")
         failed = self.simulator.command("export", "empty-sticker", "/nowhere/tag.nfc", "--json")
         self.assertEqual((failed.returncode, json.loads(failed.stdout)["error"]), (1, "unwritable-file"))
 

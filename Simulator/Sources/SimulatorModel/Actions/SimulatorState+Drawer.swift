@@ -119,7 +119,7 @@ extension SimulatorState {
     ) throws(SimulatorFailure) -> (card: DrawerCard, remarks: [String]) {
         let image: TagImage
         do throws(TagImageError) {
-            image = try TagImage(parsing: bytes, as: Self.format(ofFile: name))
+            image = try TagImage(parsing: bytes, as: TagImage.Format(fileName: name))
         } catch {
             let place = error.line.map { " (line \($0))" } ?? ""
             throw SimulatorFailure("\(error.code)", error.reason + place)
@@ -136,14 +136,6 @@ extension SimulatorState {
         let card = try drawer.add(name: (try? Drawer.name(title)) ?? image.product, image)
         touch(.tags)
         return (card, image.remarks.map(\.text))
-    }
-
-    /// The format of a file that only its name can identify: a memory dump without a header.
-    static func format(ofFile name: String) -> TagImage.Format? {
-        let name = name.lowercased()
-        if name.hasSuffix(".mfd") { return .mfd }
-        if name.hasSuffix(".bin") { return .proxmarkBinary }
-        return nil
     }
 
     private func export(_ action: JSON) throws(SimulatorFailure) -> JSON {
@@ -186,6 +178,18 @@ extension SimulatorState {
 }
 
 extension TagImage.Format {
+    /// The format of a file that only its name can identify: a memory dump without a header.
+    package init?(fileName: String) {
+        let name = fileName.lowercased()
+        if name.hasSuffix(".mfd") {
+            self = .mfd
+        } else if name.hasSuffix(".bin") {
+            self = .proxmarkBinary
+        } else {
+            return nil
+        }
+    }
+
     /// The file name extension of this format.
     package var fileExtension: String {
         switch self {

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import LinuxSupport
 import SimulatorModel
+import TagImages
 
 /// The commands that send an action to the running simulator.
 enum ActionCommands {
@@ -227,10 +228,25 @@ struct ExportCommand: ActionCommand {
 
     func action() -> JSON { ["do": "export_tag", "tag": .string(tag), "format": JSON(format)] }
 
+    /// Whether nothing is lost by writing the file: it is missing, empty, or an image, as `nfc` requires too.
+    private var isReplaceable: Bool {
+        do throws(StorageError) {
+            let bytes = try InputFile(file, limit: TagImage.maximumSize).readToEnd()
+            return bytes.isEmpty || (try? TagImage(parsing: bytes, as: TagImage.Format(fileName: file))) != nil
+        } catch {
+            // Writing to an unreadable file fails with its own error.
+            return error.code != .tooLarge
+        }
+    }
+
     /// Writes the exported file.
     func finish(_ result: JSON) throws -> JSON {
         guard let data = Data(base64Encoded: result["base64"]?.string ?? "") else {
             throw Output.failure("bad-answer", "The simulator's answer contains no file.", json: options.json)
+        }
+        guard isReplaceable else {
+            let message = "\(file) already exists and is not an image of a tag. Name another file."
+            throw Output.failure("not-an-image", message, json: options.json)
         }
         do {
             if file == "-" {
