@@ -52,9 +52,6 @@ package struct JobBoard: Sendable {
         }
     }
 
-    /// Whether a job is on the board.
-    package func contains(_ id: String) -> Bool { entries.contains { $0.job.id == id } }
-
     /// Appends a job.
     ///
     /// - Throws: ``JobRefusal`` with `tooManyJobs` if the board is full.
