@@ -39,10 +39,10 @@ class Browser:
         # Chromium does not run in its sandbox as root, as a container's user is.
         if os.geteuid() == 0:
             options.add_argument("--no-sandbox")
-        options.add_experimental_option("prefs", {"download.default_directory": self.downloads.name})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         service = webdriver.ChromeService(os.environ.get("CHROMEDRIVER", "/usr/bin/chromedriver"), env=dict(os.environ, TMPDIR=self.temporary.name))
         self.driver = webdriver.Chrome(options=options, service=service)
+        self.driver.execute_cdp_cmd("Browser.setDownloadBehavior", dict(behavior="allow", downloadPath=self.downloads.name))
         self.driver.set_script_timeout(PATIENCE)
         self.driver.set_page_load_timeout(PATIENCE)
 
