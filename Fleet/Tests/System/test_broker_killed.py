@@ -64,7 +64,10 @@ class Killed(KillingCase):
         self.assertEqual(self.database.value("SELECT fleet.forget(now() + interval '1 day')"), total)
         again = Load(self, self.folder, self.broker.url, nodes=2, rate=0, seconds=30)
         again.wait_for_line("connected")
-        listener = Listener(self, self.broker, ["opencorenfc/+/+/event"])
+        state = "opencorenfc/node-0/bridge/state"
+        listener = Listener(self, self.broker, ["opencorenfc/+/+/event", state])
+        # The node subscribes to requests before it says this.
+        wait_for("the node", lambda: any(message.topic == state and message.payload == b"online" for message in list(listener.messages)))
         listener.publish("opencorenfc/node-0/bridge/replay", {"reader": "entrance", "from": 1, "to": 5})
         wait_for("the events again", lambda: len(listener.events()) == 5)
         time.sleep(1)
