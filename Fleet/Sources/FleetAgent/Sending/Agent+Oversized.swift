@@ -26,11 +26,13 @@ extension Agent {
             log("event-given-up", "\(name) is too large for the broker, and was dropped. \(advice)")
             return await acknowledge([UInt64(number)])
         }
-        noteOversized(number)
-        log(
-            "event-shortened",
-            "\(name) is sent without the tag's contents, because it is too large for the broker."
-        )
+        // The broker may disconnect after each refusal, so an event can be refused again.
+        if noteOversized(number) {
+            log(
+                "event-shortened",
+                "\(name) is sent without the tag's contents, because it is too large for the broker."
+            )
+        }
         let payload = outbox.isLate(number) ? CloudEvent.late(shortened) : shortened
         publish([(settings.topics.event(node, place.reader), payload, UInt64(number))])
     }
@@ -57,9 +59,13 @@ extension Agent {
         publish(settings.topics.event(node, place.reader), CloudEvent.late(shortened), isRetained: false)
     }
 
-    private func noteOversized(_ number: Int64) {
+    /// Remembers that an event is too large, so that it is sent without its message content from now on.
+    ///
+    /// - Returns: whether this is new.
+    @discardableResult
+    private func noteOversized(_ number: Int64) -> Bool {
         if oversizedEvents.count >= Self.maximumOversized { oversizedEvents = [] }
-        oversizedEvents.insert(number)
+        return oversizedEvents.insert(number).inserted
     }
 
     /// A bit added to the number of a resent event.

@@ -34,9 +34,8 @@ extension Agent {
                 }
                 // An event may be in the spool by now, although it is still in memory too. One that the job desk reported
                 // late has a smaller number than the last event sent.
-                let numbers = Set(stored.map(\.number))
-                let others = unstoredEvents.filter {
-                    !numbers.contains($0.number) && outbox.inFlight[$0.number] == nil
+                let others = unstoredEvents.filter { event in
+                    outbox.inFlight[event.number] == nil && !stored.contains { $0.number == event.number }
                 }
                 let waiting = (stored + others).sorted { $0.number < $1.number }.prefix(outbox.room)
                 guard !waiting.isEmpty else {
@@ -63,7 +62,7 @@ extension Agent {
         publish(
             events.map { event in
                 let isLate = outbox.send(event) || CloudEvent.age(event.payload) > Self.latest
-                let isShortened = outbox.isShortened(event.number)
+                let isShortened = outbox.isShortened(event.number) || oversizedEvents.contains(event.number)
                 let payload = isShortened ? CloudEvent.shortened(event.payload) ?? event.payload : event.payload
                 return (
                     settings.topics.event(node, event.reader),
