@@ -48,7 +48,9 @@ failed() {
     grep -A 60 -E '(WARNING|FATAL|ERROR): \w+Sanitizer|CHECK failed' "$1" | head -n 120 || true
     grep -B 3 'Nothing else can end this test function' "$1" | head -n 20 || true
     grep -A 60 'Program crashed' "$1" | head -n 120 || true
-    grep -E -A 5 '✘|error:' "$1" | head -n 100 || true
+    grep -A 5 '^✘' "$1" | cut -c1-1000 | head -n 100 || true
+    # Errors of the compiler and of programs, not tests whose names have the word.
+    grep -E -A 5 '(^|: )error:' "$1" | grep -v '^[✔◇]' | cut -c1-1000 | head -n 100 || true
     # Failures of Python's unittest.
     grep -E -A 30 '^(ERROR|FAIL): ' "$1" | head -n 120 || true
     printf -- '--- its end\n'

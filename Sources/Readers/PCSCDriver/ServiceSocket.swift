@@ -118,7 +118,8 @@ enum ServiceProbe {
 
 /// Waits for the service's socket without polling.
 enum ServiceWatch {
-    /// Waits until something on the socket's path changes, the time is over, or the wait is cut.
+    /// Waits until something on the socket's path changes, the time is over, or the wait is cut. It may end early, when
+    /// something else in a folder on the path is removed or moved.
     static func wait(milliseconds: Int, _ cut: CancellationSignal) {
         let interrupt = Interrupt()
         let cancellation = Cancellation(interrupt)

@@ -43,6 +43,8 @@ final class ScriptedService: SmartCardLayer {
         /// What SCardConnect fails with, where it does.
         var connectFailure: SmartCardError.Code?
         var looks = 0
+        /// After how many looks another program frees the first reader.
+        var looksInUse = 0
         /// What the next looks fail with, the last one first.
         var lookFailures: [SmartCardError.Code] = []
         var controls: [UInt32: [UInt8]] = [:]
@@ -165,6 +167,10 @@ final class ScriptedService: SmartCardLayer {
     ) throws(SmartCardError) -> [SmartCardReaderState]? {
         let failure = state.withLock { state in
             state.looks += 1
+            if state.looksInUse > 0 {
+                state.looksInUse -= 1
+                if state.looksInUse == 0 { state.readers[0].isInUse = false }
+            }
             return state.lookFailures.popLast()
         }
         if let failure { throw SmartCardError(failure, "SCardGetStatusChange") }
