@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Glibc
 
 /// A program that was built with the tests, or one of the system's, run as a person or a script runs it.
 package struct TestProgram: Sendable {
@@ -46,6 +47,13 @@ package struct TestProgram: Sendable {
         for name in ["DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS"] { variables[name] = "unix:path=/nowhere" }
         return variables.merging(environment) { $1 }
     }
+
+    /// The words before a program that take from root the right to write to every file. Nil if `setpriv` is missing.
+    package static let underPermissions: [String]? = {
+        guard geteuid() == 0 else { return [] }
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv") else { return nil }
+        return ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+    }()
 
     /// Runs the program without a terminal.
     package func run(_ arguments: String..., input: String = "") throws -> Outcome {

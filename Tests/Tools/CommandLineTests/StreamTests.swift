@@ -30,6 +30,19 @@ import Testing
         #expect(outcome.error.hasSuffix("Error: Standard output can't be written: No space left on device.\n"))
     }
 
+    @Test(.enabled(if: TestProgram.underPermissions != nil, "setpriv is not installed"), arguments: ["file", "folder"])
+    func `write to an image that can't be saved: refused before the sheet asks for the tag`(cause: String) throws {
+        let words = try #require(TestProgram.underPermissions) + [TestProgram("nfc").path]
+        let closed = cause == "file" ? "chmod 400 card.json" : "chmod 500 ."
+        let script =
+            "\(closed); \(words.joined(separator: " ")) write --tags card.json https://example.com; echo $?; chmod 700 ."
+        let outcome = try TestProgram.shell(script, in: folder.path, ["NFC_SHEET": "text"])
+        #expect(outcome.output == "1\n")
+        #expect(
+            outcome.error == "Error: card.json can't be written: Permission denied.\n"
+        )
+    }
+
     @Test func `output that is closed: status 1, and no opened file takes its number`() throws {
         let script = """
             nfc tag write --image card.json --text Hi >&-; echo $?

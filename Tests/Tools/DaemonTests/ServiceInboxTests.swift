@@ -80,14 +80,9 @@ struct ServiceInboxTests {
 
     // MARK: The disk
 
-    /// The superuser may write to every folder, unless this is taken away.
-    private static let wrapper =
-        geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []
-    private static let canLose = wrapper.first.map(FileManager.default.isExecutableFile(atPath:)) ?? true
-
-    @Test(.enabled(if: canLose, "setpriv is not installed"))
+    @Test(.enabled(if: TestProgram.underPermissions != nil, "setpriv is not installed"))
     func `nfcd with a full disk: logged once, and stored when the disk takes it again`() throws {
-        let daemon = try Daemon(under: Self.wrapper)
+        let daemon = try Daemon(under: try #require(TestProgram.underPermissions))
         try daemon.waits(for: "reading")
         #expect(try daemon.status("inbox_problem") == "null")
         try daemon.user.folder.setMode(0o500, of: "state/nfc/inbox")

@@ -92,6 +92,17 @@ public final class TagFileSaver: Sendable {
     /// Why the last save failed; nil when all images were saved.
     public var failure: TagFileError? { state.withLock { $0.failure } }
 
+    /// Throws if an image could not be saved now: call this before a tag is changed.
+    public func check() throws(TagFileError) {
+        for entry in state.withLock({ $0.entries }) {
+            do throws(StorageError) {
+                try OutputFile.check(entry.path)
+            } catch {
+                throw TagFileError(.unwritable, error.reason)
+            }
+        }
+    }
+
     /// Writes each image whose tag has changed. Failures are also printed to standard error.
     func save() {
         state.withLock { state in

@@ -36,10 +36,23 @@ public enum OutputFile {
             return try OutputDescriptor(file).append(bytes, name: path)
         }
         if readers == .ownerAlone, status.st_uid != geteuid() { throw foreign(path) }
-        guard unsafe faccessat(AT_FDCWD, found.descriptorPath, W_OK, AT_EACCESS) == 0 else {
+        guard isWritable(found) else { throw .system("\(path) can't be written") }
+        try replace(found, with: bytes, name: path, like: status)
+    }
+
+    /// Throws if a file could not be written now, so that nothing is done of which the result would be lost.
+    package static func check(_ path: String) throws(StorageError) {
+        let found = try ResolvedPath(path, .output)
+        if let status = found.status, FileKind(status) != .regular { return }
+        // The file is replaced by a new one in its folder.
+        guard found.status == nil || isWritable(found), unsafe faccessat(found.folder, ".", W_OK, AT_EACCESS) == 0
+        else {
             throw .system("\(path) can't be written")
         }
-        try replace(found, with: bytes, name: path, like: status)
+    }
+
+    private static func isWritable(_ found: ResolvedPath) -> Bool {
+        unsafe faccessat(AT_FDCWD, found.descriptorPath, W_OK, AT_EACCESS) == 0
     }
 
     /// Returns whether two paths lead to the same file, so that writing one of them replaces the other.

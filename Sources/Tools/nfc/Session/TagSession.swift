@@ -19,7 +19,7 @@ struct TagSession {
     private static let patience = Duration.milliseconds(500)
 
     /// Begins a session. If `seconds` is nil, the session's own time limit applies.
-    init(environment: NFCEnvironment, prompt: String, seconds: Double?, plan: PollingPlan = .ndef) throws {
+    init(environment: NFCEnvironment, prompt: String, seconds: Double?, plan: PollingPlan = .everyTag) throws {
         guard let session = ReaderSession(environment: environment, plan: plan, limits: SessionLimits()) else {
             throw CommandFailure(.noReader, "no-reader", "No reader was found.")
         }

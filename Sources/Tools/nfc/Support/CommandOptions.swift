@@ -70,6 +70,7 @@ struct ReaderOptions: ParsableArguments {
         let environment = NFCEnvironment(choice)
         if let error = environment.recordingError { throw error }
         if let error = environment.tagFileError { throw error }
+        if savesTags { try environment.tagSaver?.check() }
         if case .none(let reason) = environment.reader {
             throw CommandFailure(.noReader, "no-reader", reason).on(nil)
         }
@@ -149,7 +150,9 @@ struct SessionOptions: ParsableArguments {
             seconds: timeout?.value,
             withoutReader: missing
         )
-        return try TagSession(environment: environment, prompt: prompt, seconds: timeout?.value)
+        // A recording has the exchanges of an app's session, so that an app can replay it.
+        let plan = environment.recorder == nil && environment.replay == nil ? PollingPlan.everyTag : .ndef
+        return try TagSession(environment: environment, prompt: prompt, seconds: timeout?.value, plan: plan)
     }
 }
 
@@ -217,9 +220,7 @@ struct TagSourceOptions: ParsableArguments {
         options.reader = reader
         options.tags = nil
         let environment = try options.environment(seconds: timeout?.value)
-        return .reader(
-            try TagSession(environment: environment, prompt: prompt, seconds: timeout?.value, plan: .everyTag)
-        )
+        return .reader(try TagSession(environment: environment, prompt: prompt, seconds: timeout?.value))
     }
 }
 
