@@ -38,6 +38,14 @@ struct CorrectClient: Sendable, CustomTestStringConvertible {
             CorrectClient("raw pages") { try await PageWriter(message).scan($0) },
             CorrectClient("ISO 15693", "ICODE SLIX2") { try await SensorReader().scan($0) },
             CorrectClient("ISO 7816", AppletReader.card, app: AppletReader.app) { try await AppletReader().scan($0) },
+            CorrectClient("counter", CounterClient.card) { try await CounterClient().scan($0) },
+            CorrectClient("link extended") { try await LinkExtender().scan($0) },
+            CorrectClient("password", PasswordClient.tag) { try await PasswordClient().scan($0) },
+            CorrectClient("protection") { try await Protector().scan($0) },
+            CorrectClient("lock") { try await PlantedBug.locks($0, .none) },
+            CorrectClient("one task") { _ in try await TaskClient().scan() },
+            CorrectClient("two scans") { try await PlantedBug.twice($0, .none) },
+            CorrectClient("double tap") { try await PlantedBug.doubleTap($0, .none) },
             CorrectClient("FeliCa", "FeliCa Lite-S", app: PassWriter.app) { try await PassWriter().scan($0) },
         ]
 }

@@ -5,7 +5,10 @@ import Testing
 
 /// The line that replays a run, as a person reads, edits and types it.
 struct FaultScriptTests {
-    static let kinds = ["loss", "silence", "nak", "flip", "slip", "cancel", "busy", "second", "background", "gone"]
+    static let kinds = [
+        "loss", "silence", "nak", "flip", "slip", "cancel", "busy", "second", "background", "gone", "done", "stop",
+        "swap",
+    ]
 
     @Test(
         arguments: kinds.flatMap { kind in ["1", "2", "10", "65536"].map { "\(kind)@\($0)" } } + [
@@ -56,6 +59,7 @@ struct FaultScriptTests {
         arguments: [
             ("loss@1", []), ("cancel@1", []), ("gone@2", []), ("tear@1:old", []), ("nak@2#7", ["loss@2#7"]),
             ("silence@3", ["loss@3"]), ("flip@4", ["loss@4"]), ("slip@5:9ms", ["loss@5"]),
+            ("done@5", ["loss@5"]), ("swap@5", ["loss@5"]), ("stop@5", []),
             ("nak@2+tear@1:old", ["tear@1:old", "nak@2", "loss@2+tear@1:old"]),
             (
                 "busy@1+loss@2+flip@3#4",

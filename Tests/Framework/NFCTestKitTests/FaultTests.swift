@@ -14,6 +14,12 @@ import VirtualTags
         @Sendable func each(_ start: String, _ end: String = "") -> Places {
             { report in (1...report.exchanges).map { "\(start)@\($0)\(end)" } }
         }
+        @Sendable func answered(_ report: ExplorationReport, _ starts: String...) -> [String] {
+            report.first.trace.exchanges.enumerated().flatMap { number, exchange -> [String] in
+                guard case .success? = exchange.answer else { return [] }
+                return starts.map { "\($0)@\(number + 1)" }
+            }
+        }
         let rows: [(exploration: Exploration, name: String, places: Places)] = [
             (.losses, "losses", { each("loss")($0) + ["gone@1"] }), (.slips, "slips", each("slip")),
             // Absences are whole milliseconds, from one to those of an hour.
@@ -21,22 +27,16 @@ import VirtualTags
             (.slips(for: .microseconds(2900)), "slips", each("slip", ":2ms")),
             (.slips(for: .seconds(1_000_000)), "slips", each("slip", ":3600000ms")),
             (.cancels, "cancels", each("cancel")), (.secondTags, "second tags", each("second")),
-            (.backgrounds, "backgrounds", each("background")), (.busy, "busy", { _ in ["busy@1"] }),
+            (.backgrounds, "backgrounds", each("background")), (.taskCancels, "cancelled tasks", each("stop")),
+            (.replacedTags, "replaced tags", each("swap")), (.busy, "busy", { _ in ["busy@1"] }),
             (
                 .tears, "tears",
                 { report in
                     (1...report.writes).flatMap { write in ["old", "new", "mixed"].map { "tear@\(write):\($0)" } }
                 }
             ),
-            (
-                .badAnswers, "bad answers",
-                { report in
-                    report.first.trace.exchanges.enumerated().flatMap { number, exchange -> [String] in
-                        guard case .success? = exchange.answer else { return [] }
-                        return ["silence", "nak", "flip"].map { "\($0)@\(number + 1)" }
-                    }
-                }
-            ),
+            (.badAnswers, "bad answers", { answered($0, "silence", "nak", "flip") }),
+            (.lostAnswers, "lost answers", { answered($0, "done") }),
         ]
         for (exploration, name, places) in rows {
             let (lines, limit) = (Lines(), Duration.seconds(10_000))
@@ -107,7 +107,9 @@ import VirtualTags
         let report = try await explore(parts, near: linkTag, invariants: []) { await LinkReader.runToLimit($0) }
         #expect(report.attempts.map(\.name) == ["losses", "cancels", "noise", "replay"])
         #expect(report.attempts.map(\.runs) == [report.exchanges + 1, report.exchanges, 3, 2])
-        let everything = "losses, tears, bad answers, slips, cancels, busy, second tags, backgrounds"
+        let everything =
+            "losses, tears, bad answers, slips, cancels, busy, second tags, backgrounds, "
+            + "lost answers, cancelled tasks, replaced tags"
         #expect(Exploration.everything.description == everything)
     }
 
@@ -168,7 +170,9 @@ import VirtualTags
 
     // MARK: Lines of a replay
 
-    @Test(arguments: ["loss@9999", "busy@7", "tear@900:old", "cancel@9999", "slip@9999", "gone@2", "second@9999"])
+    @Test(arguments: [
+        "loss@9999", "busy@7", "tear@900:old", "cancel@9999", "slip@9999", "gone@2", "second@9999", "stop@9999",
+    ])
     func `replay of what never happens: fails as badReplay`(line: String) async throws {
         let error = await #expect(throws: FieldError.self) {
             try await explore(.replay(FaultScript(line)), near: linkTag) { _ = try await LinkClient.run($0) }

@@ -37,17 +37,17 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         await field.wait(for: .seconds(70))
         return try await result
     }
-    /// Two scans by one client: the second is made when the person cancelled the first.
+    /// Two scans by one client.
     static let twice: Flow = { field, bug in
         let client = LinkClient(bug: bug)
-        do {
-            return try await client.scan()
-        } catch  where Result<String, any Error>.failure(error).code == .readerSessionInvalidationErrorUserCanceled {
-            async let result = client.scan()
-            await field.wait(for: .seconds(70))
-            return try await result
-        }
+        return try await field.twice { try await client.scan() }
     }
+    /// A button that is tapped twice.
+    static let doubleTap: Flow = { field, bug in
+        let client = LinkClient(bug: bug)
+        return try await field.doubleTap { try await client.scan() }
+    }
+    static let locks: Flow = { try await PageWriter(CorrectClient.message, bug: $1, locks: true).scan($0) }
     /// A scan of a locked tag. A client that checks the tag's status refuses to write.
     static let locked: Flow = { field, bug in
         do { return try await link(field, bug) } catch LinkClient.Failure.readOnly { return "refused" }
@@ -85,6 +85,16 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
     private static let short = Duration.milliseconds(40)
     private static let (works, ends) = ("the flow works", "the flow ends")
 
+    private static func client(
+        _ bug: Bug,
+        _ exploration: Exploration,
+        _ found: Invariant,
+        near tag: TagSpec = linkTag,
+        _ flow: @escaping Flow
+    ) -> PlantedBug {
+        PlantedBug(bug: bug, exploration: exploration, found: found.name, tag: tag, flow: flow)
+    }
+
     static let all: [PlantedBug] = [
         sensor(.neverInvalidates, .sessionEnds), sensor(.silentEnd, .errorShown), sensor(.zerosForChunk, .sameResult),
         PlantedBug(
@@ -117,6 +127,19 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
             app: AppletReader.app,
             flow: applet
         ),
+        client(.countsAgain, .lostAnswers, .memoryIntact, near: CounterClient.card) {
+            try await CounterClient(bug: $1).scan($0)
+        },
+        client(.keepsOldText, .replacedTags, .noMessageLost) { try await LinkExtender(bug: $1).scan($0) },
+        client(.leavesWhenCancelled, .taskCancels, .sessionEnds) { try await TaskClient(bug: $1).scan() },
+        PlantedBug(bug: .replacesCompletion, exploration: .losses, found: ends, grace: short, flow: doubleTap),
+        client(.alertsAtEnd, .losses, .noErrorAfterSuccess, link),
+        client(.sendsPasswordOnce, .slips, .retrySucceeds, near: PasswordClient.tag) {
+            try await PasswordClient(bug: $1).scan($0)
+        },
+        pages(.beginsTwice, .losses, .noMisuse), pages(.setsTextAfterEnd, .losses, .noMisuse),
+        client(.protectsFirst, .tears, .staysUsable) { try await Protector(bug: $1).scan($0) },
+        client(.locksFirst, .losses, .staysUsable, locks),
         PlantedBug(bug: .forcesPayload, exploration: .losses, flow: link),
         PlantedBug(bug: .resumesTwice, exploration: .badAnswers, flow: link),
     ]

@@ -43,6 +43,14 @@
             #expect(report.attempts.allSatisfy { $0.happened > 0 })
         }
 
+        @Test func `Two scans by one object`() async throws {
+            try await withField(ticket) { field in
+                let stamper = TicketStamper()
+                let text = try await field.twice { try await stamper.stamp("14:05") }
+                #expect(text == "Day pass 14:05 14:05")
+            }
+        }
+
         @Test func `A stamp that does not fit: an error is shown, and the session ends in time`() async throws {
             try await withField(.product("NTAG213", holding: .text(String(repeating: "x", count: 128)))) { field in
                 await #expect(throws: (any Error).self) { try await TicketStamper().stamp("14:05") }

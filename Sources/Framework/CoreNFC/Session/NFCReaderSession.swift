@@ -98,6 +98,8 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     open var alertMessage: String {
         get { runtime?.alertMessage ?? locals.withLock { $0.alertMessage } }
         set {
+            // A session that ended by itself may end at any time, so an app can't avoid to set a text afterwards.
+            if isInvalidated { mistakes.add(.messageAfterEnd) }
             if let runtime {
                 runtime.alertMessage = newValue
             } else {
@@ -118,7 +120,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     open func begin() {
         if hasEnded { return mistakes.add(.beginsAgain) }
         // A session that waits for its turn, or is active, has begun.
-        if locals.withLock({ $0.hasBegun }) { return }
+        if locals.withLock({ $0.hasBegun }) { return mistakes.add(.beginsTwice) }
         MainQueue.ask()
         noteBegin()
         if let refusal { return endLocally(refusal) }

@@ -247,6 +247,7 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
         _ completionHandler: @escaping @Sendable ((any Error)?) -> Void,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Void
     ) {
+        handle.session.environment.testContext?.willWriteNDEF()
         handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) in
             try await procedure(try await tag.ndefForApp())
         } completion: { result in

@@ -136,8 +136,10 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
 
     /// Every way in which a tag can be lost: ``losses``, then ``tears``, then ``badAnswers``.
     public static let everyLoss = losses + tears + badAnswers
-    /// All faults of a single scan: ``everyLoss``, ``slips``, ``cancels``, ``busy``, ``secondTags``, ``backgrounds``.
-    public static let everything = everyLoss + slips + cancels + busy + secondTags + backgrounds
+    /// All faults of a single scan: ``everyLoss``, ``slips``, ``cancels``, ``busy``, ``secondTags``, ``backgrounds``,
+    /// ``lostAnswers``, ``taskCancels``, ``replacedTags``.
+    public static let everything =
+        everyLoss + slips + cancels + busy + secondTags + backgrounds + lostAnswers + taskCancels + replacedTags
     /// The tag leaves at each exchange in turn. Further runs remove the tag just before the app connects to it, because
     /// with most tags, connecting needs no exchange.
     public static let losses = Exploration("losses") { course in
@@ -162,13 +164,25 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
         Exploration("slips") { $0.eachExchange(.slip, absence: FaultScript.milliseconds(of: absence)) }
     }
 
+    /// The tag carries out each exchange in turn, but the answer is lost: the tag loses its power, and comes back after
+    /// a second. An app that sends the command again may debit a card twice.
+    public static let lostAnswers = Exploration("lost answers") { course in
+        course.each(.done, at: course.answered.indices.filter { course.answered[$0] })
+    }
+
     /// The user presses Cancel on the sheet at each exchange.
     public static let cancels = Exploration("cancels") { $0.eachExchange(.cancel) }
+    /// The flow's task is cancelled at each exchange, as when the user leaves a screen with the modifier `task`. The
+    /// session does not end by itself then: the app has to invalidate it.
+    public static let taskCancels = Exploration("cancelled tasks") { $0.eachExchange(.stop) }
     /// Each session that begins is refused with `readerSessionInvalidationErrorSystemIsBusy`.
     public static let busy = Exploration("busy") { $0.each(.busy, at: 0..<$0.sessions) }
     /// Another tag of the same product enters the field at each exchange, and leaves after a second. It contains the
     /// same records, with a "2" appended to the first record. If possible, the reader finds this tag first.
     public static let secondTags = Exploration("second tags") { $0.eachExchange(.second) }
+    /// The tag leaves at each exchange, and after a second the tag of ``secondTags`` comes in its place. An app must
+    /// not write to it what the first tag held. One run without faults shows what the flow does with this tag alone.
+    public static let replacedTags = Exploration("replaced tags") { $0.eachExchange(.swap) }
     /// The app goes to the background at each exchange: its session ends with
     /// `readerSessionInvalidationErrorSessionTerminatedUnexpectedly`.
     public static let backgrounds = Exploration("backgrounds") { $0.eachExchange(.background) }

@@ -22,6 +22,8 @@ struct Explorer {
     private var first: FlowRun?
     private var attempts: [ExplorationReport.Attempt] = []
     private let readings = TagReadings()
+    /// The run without faults on the second tag, which is made when it is first needed.
+    private var replacement: FlowRun.Replacement?
     private let printedLines = PrintedLines()
     /// The text that the process writes if it ends during a run.
     private var note: RunNote?
@@ -228,8 +230,16 @@ struct Explorer {
 
     // MARK: Runs
 
-    private mutating func make(_ script: FaultScript?) async throws -> CompletedRun {
+    /// Runs the flow once.
+    ///
+    /// - Parameters:
+    ///   - script: the faults; nil for none.
+    ///   - tag: a tag to use in place of the first one.
+    private mutating func make(_ script: FaultScript?, near tag: TagSpec? = nil) async throws -> CompletedRun {
         try Task.checkCancellation()
+        var settings = settings
+        if let tag { settings.tags[0] = tag }
+        if let script, script.steps.contains(where: { $0.kind == .swap }) { try await makeReplacement() }
         runs += 1
         // The first run shows whether all work can be tracked. If so, later runs don't wait for untracked work.
         let hasGrace = settings.grace != nil || runs == 1 || hasUntracked
@@ -246,7 +256,7 @@ struct Explorer {
                 if let note = state.runNote.take() { note.end() }
             }
         }
-        if first == nil { field.watchMemory() }
+        if first == nil || tag != nil { field.watchMemory() }
         if let script { field.arm(script, companion: try await companion(for: script, in: field)) }
         var result: Result<FlowResult?, any Error>
         var isOpen = false
@@ -261,7 +271,9 @@ struct Explorer {
         hasUntracked = hasUntracked || field.tracker.work.hasUntracked
         run.goal = first?.tags
         run.goalResult = first?.result
-        run.courses = first?.courses ?? field.state.withLock { $0.courses ?? [] }
+        run.replacement = script == nil ? nil : replacement
+        run.courses = tag == nil ? first?.courses ?? [] : []
+        if run.courses.isEmpty { run.courses = field.state.withLock { $0.courses ?? [] } }
         let completed = CompletedRun(
             run: run,
             isVirtual: field.virtual != nil,
@@ -276,9 +288,22 @@ struct Explorer {
         return completed
     }
 
+    /// Runs the flow without faults on the second tag alone, once.
+    private mutating func makeReplacement() async throws {
+        guard replacement == nil, let spec = settings.tags.first else { return }
+        let tag = try await spec.make(seed: settings.seed)
+        let run = try await make(nil, near: try await spec.companion(of: tag, seed: settings.seed)).run
+        runs -= 1
+        replacement = FlowRun.Replacement(
+            after: run.tags.first?.after,
+            result: run.result,
+            course: run.courses.first ?? MemoryCourse(nil)
+        )
+    }
+
     /// Creates the second tag, if the script needs one.
     private func companion(for script: FaultScript, in field: TestField) async throws -> NearbyTag? {
-        guard script.steps.contains(where: { $0.kind == .second }), let spec = settings.tags.first,
+        guard script.steps.contains(where: { $0.kind == .second || $0.kind == .swap }), let spec = settings.tags.first,
             let tag = field.tags.first
         else { return nil }
         return try await field.makeCompanion(try await spec.companion(of: tag.virtual, seed: settings.seed))

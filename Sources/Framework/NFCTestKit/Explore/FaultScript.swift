@@ -10,10 +10,13 @@ import VirtualTags
 /// | `gone@N` | the tag leaves just before the app's N-th connection to a tag, and does not come back |
 /// | `slip@N` | the tag leaves before exchange N, and comes back after a second |
 /// | `slip@N:300ms` | the same, but the tag comes back after 300 milliseconds |
+/// | `done@N` | exchange N is carried out, its answer is lost, and the tag loses power; it comes back after a second |
 /// | `silence@N`, `nak@N`, `flip@N` | exchange N has no answer, a refusal, or an answer with a flipped bit |
 /// | `tear@N:old`, `tear@N:new`, `tear@N:mixed` | the tag loses power in write N; its memory holds the old data, the new data, or bits of both |
 /// | `cancel@N` | the user presses Cancel before exchange N |
+/// | `stop@N` | the task of the flow is cancelled before exchange N |
 /// | `second@N` | another tag of the same product enters the field before exchange N, and leaves after a second |
+/// | `swap@N` | the tag leaves before exchange N, and after a second such another tag comes in its place |
 /// | `background@N` | the app goes to the background before exchange N: its session ends with error 202 |
 /// | `busy@N` | the N-th session that begins is refused with error 203 |
 ///
@@ -22,7 +25,7 @@ import VirtualTags
 public struct FaultScript: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The kind of a fault.
     enum Kind: String, Sendable, CaseIterable {
-        case loss, silence, nak, flip, old, new, mixed, slip, cancel, busy, second, background, gone
+        case loss, silence, nak, flip, old, new, mixed, slip, done, cancel, stop, busy, second, swap, background, gone
 
         var isTear: Bool { self == .old || self == .new || self == .mixed }
     }
@@ -121,8 +124,9 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
 
     /// The syntax of a line, for the error about an invalid line.
     static let help = """
-        Write loss@N, gone@N, slip@N (or slip@N:300ms), silence@N, nak@N, flip@N, cancel@N, second@N, background@N, busy@N or \
-        tear@N:old (new, mixed), joined by + (or by a comma after a loss if the tag comes back), and #SEED at the end.
+        Write loss@N, gone@N, slip@N (or slip@N:300ms), done@N, silence@N, nak@N, flip@N, cancel@N, stop@N, second@N, \
+        swap@N, background@N, busy@N or tear@N:old (new, mixed), joined by + (or by a comma after a loss if the tag \
+        comes back), and #SEED at the end.
         """
 }
 
@@ -136,9 +140,8 @@ extension FaultScript {
                 FaultScript(steps.indices.filter { $0 != without }.map { steps[$0] }, seed: seed)
             } : []
         let plainerFaults = steps.indices.compactMap { index -> FaultScript? in
-            guard [.silence, .nak, .flip, .slip].contains(steps[index].kind) || steps[index].comesBack else {
-                return nil
-            }
+            let hasPlainer: Set<Kind> = [.silence, .nak, .flip, .slip, .done, .swap]
+            guard hasPlainer.contains(steps[index].kind) || steps[index].comesBack else { return nil }
             var steps = steps
             steps[index] = Step(kind: .loss, position: steps[index].position)
             return FaultScript(steps, seed: seed)
@@ -164,6 +167,7 @@ extension TestField {
                     event(step) { $0.slipAway(for: step.absence.map { .milliseconds($0) } ?? Self.absence) },
                     at: exchange
                 )
+            case .done: return Fault(event(step) { $0.leaveAfterExchange() }, at: exchange)
             case .silence: return Fault(.mute, at: exchange)
             case .nak: return Fault(.refusal(0), at: exchange)
             case .flip: return Fault(.bitError, at: exchange)
@@ -171,7 +175,9 @@ extension TestField {
             case .new: return Fault(.powerCut(.new), at: .write(step.position))
             case .mixed: return Fault(.powerCut(.mixed(seed: UInt64(step.position))), at: .write(step.position))
             case .cancel: return Fault(event(step) { $0.pressCancel() }, at: exchange)
+            case .stop: return Fault(event(step) { $0.cancelTask() }, at: exchange)
             case .second: return Fault(event(step) { field in field.visit(by: companion) }, at: exchange)
+            case .swap: return Fault(event(step) { field in field.swap(for: companion) }, at: exchange)
             case .gone: return nil
             case .background: return Fault(event(step) { $0.goToBackground() }, at: exchange)
             case .busy:
@@ -183,7 +189,10 @@ extension TestField {
             }
         }
         state.withLock { $0.departures = script.steps.filter { $0.kind == .gone } }
-        virtual.arm(FaultPlan(faults, seed: script.seed))
+        let lostAnswers = script.steps.filter { $0.kind == .done }.map { step in
+            Fault(.mute, at: .exchange(step.position - 1))
+        }
+        virtual.arm(FaultPlan(faults + lostAnswers, seed: script.seed))
     }
 
     /// The steps of the run's script that happened.
@@ -195,7 +204,7 @@ extension TestField {
             case .old, .new, .mixed: step.position <= counts.writes
             case .silence, .nak, .flip: step.position <= counts.exchanges
             case .loss where !step.comesBack: step.position <= counts.exchanges
-            case .loss, .slip, .gone, .cancel, .second, .background, .busy: events.contains(step)
+            case .loss, .slip, .done, .gone, .cancel, .stop, .second, .swap, .background, .busy: events.contains(step)
             }
         }
     }
@@ -228,9 +237,30 @@ extension TestField {
         _ = environment.clock.schedule(after: absence) { [weak self] in
             guard let self else { return }
             note("the tag is back")
+            state.withLock { state in
+                let isUnchanged = state.tags.allSatisfy { $0.before != nil && TagContents(of: $0.virtual) == $0.before }
+                state.connectionsAtReturn = isUnchanged ? state.connections : nil
+            }
             for tag in tags where !isGoneCompanion(tag) { virtual.bring(tag) }
         }
         return true
+    }
+
+    /// Makes the tag slip away as soon as it has carried out the next exchange.
+    private func leaveAfterExchange() -> Bool {
+        guard virtual?.tags.isEmpty == false else { return false }
+        note("the tag carries out the next command, and its answer is lost")
+        state.withLock { $0.leavesAfterExchange = true }
+        return true
+    }
+
+    /// Called after each exchange.
+    func leaveIfDone() {
+        let leaves = state.withLock { state in
+            defer { state.leavesAfterExchange = false }
+            return state.leavesAfterExchange
+        }
+        if leaves { _ = slipAway(for: Self.absence) }
     }
 
     /// Whether a tag is the second tag and has already left.
@@ -253,6 +283,20 @@ extension TestField {
         return true
     }
 
+    private func swap(for companion: NearbyTag?) -> Bool {
+        guard let virtual, let companion, let first = state.withLock({ $0.tags.first }) else { return false }
+        let others = virtual.tags.filter { $0 !== first.virtual }
+        guard others.count < virtual.tags.count else { return false }
+        note("the tag leaves")
+        virtual.removeAll()
+        _ = environment.clock.schedule(after: Self.absence) { [weak self] in
+            guard let self else { return }
+            note("another tag comes in its place: \(companion)")
+            for tag in others + [companion.virtual] { virtual.bring(tag) }
+        }
+        return true
+    }
+
     private func goAway() -> Bool {
         guard let virtual, !virtual.tags.isEmpty else { return false }
         note("the tag leaves before the app connects to it")
@@ -263,6 +307,13 @@ extension TestField {
     private func pressCancel() -> Bool {
         note("the user presses Cancel")
         return sheet.cancel()
+    }
+
+    private func cancelTask() -> Bool {
+        guard let task = state.withLock({ $0.task }) else { return false }
+        note("the task of the flow is cancelled")
+        task.cancel()
+        return true
     }
 
     private func goToBackground() -> Bool {

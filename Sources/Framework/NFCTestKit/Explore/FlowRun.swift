@@ -30,6 +30,8 @@ public struct FlowRun: Sendable {
     public let sheet: [TestField.SheetMoment]
     /// Errors that the app showed outside the sheet, see ``TestField/showedError(_:)``.
     public let shownErrors: [String]
+    /// Those of ``shownErrors`` that came after the sheet's check mark.
+    let errorsAfterSuccess: [String]
     /// How many times each completion handler was called, by its name in the trace, see
     /// ``TestField/completion(_:of:)``.
     public let completions: [String: Int]
@@ -45,13 +47,21 @@ public struct FlowRun: Sendable {
     var goalResult: FlowResult?
     /// The values that the first run wrote to each of its tags.
     var courses: [MemoryCourse] = []
+    /// Whether the app has connected again to a tag that slipped away and came back as it was before the run.
+    let triesAgain: Bool
+    /// Whether the app has written or locked NDEF, in contrast to its own commands.
+    let writesNDEF: Bool
+    /// The run without faults with the second tag alone; nil unless that tag takes the place of the first.
+    var replacement: Replacement?
     /// Descriptions of the objects that were not freed after the run.
     var leaks: [String] = []
     /// A cache of the NDEF contents of tags, shared by all runs of the exploration.
     let readings: TagReadings
 
     /// Whether the flow ended because the user or the test cancelled it.
-    public var isCancelled: Bool { error is CancellationError || happened.contains { $0.kind == .cancel } }
+    public var isCancelled: Bool {
+        error is CancellationError || happened.contains { $0.kind == .cancel || $0.kind == .stop }
+    }
 
     /// Whether the system refused or ended a session because it was busy or the app went to the background.
     public var isEndedBySystem: Bool { happened.contains { $0.kind == .busy || $0.kind == .background } }
@@ -73,6 +83,9 @@ public struct FlowRun: Sendable {
         let state = field.state.withLock { $0 }
         sheet = state.sheet
         shownErrors = state.shownErrors
+        errorsAfterSuccess = state.errorsAfterSuccess
+        triesAgain = state.triesAgain
+        writesNDEF = state.writesNDEF
         completions = state.completions
         self.leavesSessionOpen = leavesSessionOpen
         var count = 0
@@ -88,6 +101,16 @@ public struct FlowRun: Sendable {
         }
         trace = Trace(state.log)
     }
+
+    /// What the flow does without faults with the second tag of an exploration alone.
+    struct Replacement: Sendable {
+        var after: TagContents?
+        var result: FlowResult?
+        var course: MemoryCourse
+    }
+
+    /// Whether another tag has taken the place of the first.
+    var isReplaced: Bool { replacement != nil && happened.contains { $0.kind == .swap } }
 
     /// Whether a session reached its time limit while it still worked with a tag.
     var reachesLimit: Bool { statesAtLimit.contains(.scanning) }

@@ -52,8 +52,8 @@ extension Invariant {
 
     /// All predefined invariants.
     public static let all: [Invariant] = [
-        .neverBricked, .noMessageLost, .sessionEnds, .completesOnce, .errorShown, .memoryIntact, .sameResult,
-        .userSeesError, .nothingLeaks,
+        .neverBricked, .noMessageLost, .retrySucceeds, .sessionEnds, .completesOnce, .errorShown, .memoryIntact,
+        .sameResult, .userSeesError, .staysUsable, .noErrorAfterSuccess, .noMisuse, .nothingLeaks,
     ]
 
     /// A tag that contained NDEF can still be read, or repaired by the next write. It is also still writable, unless
@@ -101,8 +101,18 @@ extension Invariant {
             let now = try? await run.readings.read(after).message
             let holds =
                 "\(tag.name) holds \(now.map { TagMessage(bytes: $0).description } ?? "nothing that can be read")"
-            if now == goal { continue }
-            if !run.reportsFailure { return .broken("\(holds), and the flow reported success") }
+            if now == goal || run.isReplaced && now == old { continue }
+            if tag.number == nil {
+                // An empty message is left when this tag was lost in its turn.
+                if now?.isEmpty == true, run.reportsFailure { continue }
+                return .broken(
+                    """
+                    \(holds). It came in place of the first tag; alone, it would hold \(TagMessage(bytes: goal)): compare \
+                    the tags' identifiers before you write what another tag held
+                    """
+                )
+            }
+            if !run.reportsFailure, !run.isReplaced { return .broken("\(holds), and the flow reported success") }
             // An app can't prevent a page that mixes old and new bits.
             if now != old, now?.isEmpty != true, !run.hasMixedTear {
                 return .broken("\(holds), which is neither the old message nor the new one")
@@ -142,7 +152,8 @@ extension Invariant {
     /// A flow that failed does not end with a check mark or an empty error message on the sheet, unless it reported an
     /// error with ``TestField/showedError(_:)``. If the user cancelled, no error is shown.
     public static let userSeesError = rule("the user sees an error") { run in
-        if run.happened.contains(where: { $0.kind == .cancel }), run.happened.count == 1 {
+        // After a cancelled scan, the user may scan again, and that scan may fail on its own.
+        if run.happened.contains(where: { $0.kind == .cancel }), run.happened.count == 1, !run.scansAgain {
             if let error = run.shownErrors.first {
                 return .broken("the user cancelled, but the app showed the error \"\(error)\"")
             }
@@ -172,10 +183,45 @@ extension Invariant {
             return .nothingToCheck("the flow returned no value in a run with faults")
         }
         if result.isEqual(to: goal) { return .holds }
+        if run.isReplaced, let other = run.replacement?.result {
+            // Of two scans, each may have found another of the tags.
+            if run.scansAgain || result.isEqual(to: other) { return .holds }
+        }
         if "\(result)" == "\(goal)" {
             return .broken("the flow returned a different value than without faults, but both print as \(result)")
         }
         return .broken("the flow returned \(result), and without faults \(goal)")
+    }
+
+    /// After a scan that succeeded, the app shows no error, see ``TestField/showedError(_:)``. A common mistake is an
+    /// alert for the codes 200 and 204, with which sessions end as intended.
+    public static let noErrorAfterSuccess = Invariant("no error is shown after success") { run in
+        guard run.error == nil, !run.isCancelled, !run.isEndedBySystem else { return nil }
+        return run.errorsAfterSuccess.first.map { error in
+            """
+            the scan succeeded, and then the app showed the error "\(error)". A delegate also gets an error when all \
+            went well: 200 after the app's own invalidate(), and 204 after the first message. Show neither
+            """
+        }
+    }
+
+    /// If the tag slips away and comes back as it was, and the app connects to it again, then the flow succeeds. An app
+    /// may also give up at once.
+    public static let retrySucceeds = Invariant("a retry succeeds") { run in
+        guard run.triesAgain, run.error != nil, run.happened.count == 1, !run.isCancelled else { return nil }
+        return """
+            the tag slipped away and came back unchanged, the app connected to it again, and \(run.howItFailed): look \
+            for something that the app does only once, such as sending a password or selecting an application. The tag \
+            forgets it when it leaves
+            """
+    }
+
+    /// The code makes no mistake that Core NFC ignores silently: it sets no `alertMessage` after it has invalidated the
+    /// session, it begins each session once, and a delegate of the main actor has the main queue (iOS 26 ends the app
+    /// otherwise).
+    public static let noMisuse = Invariant("the API is used correctly") { run in
+        [APIMisuse.messageAfterEnd, .beginsTwice, .beginsAgain, .delegateOfMainActor].lazy.map(\.explanation)
+            .first { mistake in run.trace.entries.contains { $0.event == .note(mistake) } }
     }
 
     /// Sessions, their delegates and the tags that they found are freed after the flow has ended.
@@ -202,6 +248,9 @@ extension FlowRun {
         return "the flow failed with \(words.count > 200 ? words.prefix(200) + "…" : words)"
     }
 
+    /// Whether the user has scanned again, see ``TestField/twice(_:)``.
+    fileprivate var scansAgain: Bool { trace.entries.contains { $0.event == .note("the user scans again") } }
+
     /// Whether the tag lost power in a write, which left a mixture of old and new bits.
     ///
     /// No order of writes protects the torn page, see <doc:Reference>. If your own invariant compares memory, skip such
@@ -212,8 +261,12 @@ extension FlowRun {
     var reportsFailure: Bool { error != nil || isCancelled || showsError || endsByLimit }
 
     /// The NDEF contents that the run without faults left on the same tag; nil if unknown.
-    fileprivate func reached(_ tag: Tag) async throws(TagError) -> TagReadings.Reading? {
-        guard let tags = goal ?? (replay == nil ? self.tags : nil), let number = tag.number, number < tags.count,
+    func reached(_ tag: Tag) async throws(TagError) -> TagReadings.Reading? {
+        guard let number = tag.number else {
+            guard isReplaced, let contents = replacement?.after else { return nil }
+            return try await readings.read(contents)
+        }
+        guard let tags = goal ?? (replay == nil ? self.tags : nil), number < tags.count,
             let contents = tags[number].after
         else { return nil }
         return try await readings.read(contents)

@@ -79,7 +79,8 @@ struct MemoryCourse: Sendable {
 extension Invariant {
     /// The bytes of a tag's memory are right, even if they are not NDEF. After a flow that succeeds, the memory is the
     /// same as without faults. After a flow that fails, each page, block or byte of a file has its old value, or a
-    /// value that the flow also writes without faults. A second tag stays unchanged.
+    /// value that the flow also writes without faults. A second tag stays unchanged, except for NDEF writes to Type 5
+    /// tags, which reach both. A tag that takes the place of the first one has only what the flow writes to such a tag.
     ///
     /// This invariant does not fit a flow that writes something different in each run, such as the time. Leave it out
     /// with `Invariant.all.except(.memoryIntact)`.
@@ -88,8 +89,11 @@ extension Invariant {
         for tag in run.tags {
             guard let before = tag.before, let after = tag.after else { continue }
             guard let number = tag.number, number < run.courses.count else {
-                // NDEF writes to Type 5 tags contain no UID. No app can prevent a second tag from accepting them.
-                if after != before, after.tagType != 5 {
+                if let course = run.replacement?.course, run.isReplaced, tag.number == nil {
+                    if !run.hasMixedTear, let finding = course.finding(of: after, isDone: false) {
+                        return .broken("\(tag.name), which came in place of the first tag: \(finding)")
+                    }
+                } else if after != before, !run.canReachSecondTag(after) {
                     return .broken("\(tag.name) was written, but is not the flow's tag")
                 }
                 continue
@@ -101,12 +105,27 @@ extension Invariant {
             } else if verdict != .holds {
                 verdict = .nothingToCheck("no memory was written")
             }
-            let isDone = !run.reportsFailure
+            // The work with the first tag was not finished when another one came.
+            let isDone = !run.reportsFailure && !run.isReplaced
             // No app can prevent the mixture of old and new bits that a tear leaves.
             if !isDone, run.hasMixedTear { continue }
             if let finding = course.finding(of: after, isDone: isDone) { return .broken("\(tag.name): \(finding)") }
         }
         return verdict
+    }
+}
+
+extension FlowRun {
+    /// Whether no app can prevent that its writes reach a second tag: NDEF writes to Type 5 tags contain no UID.
+    fileprivate func canReachSecondTag(_ contents: TagContents) -> Bool {
+        guard contents.tagType == 5, writesNDEF else { return false }
+        // The writing and locking commands of ISO/IEC 15693, with the address flag and the UID of this tag.
+        let writes: Set<UInt8> = [0x21, 0x22, 0x24, 0x27, 0x28, 0x29, 0x2A, 0x31, 0x32, 0x34]
+        return !trace.exchanges.contains { exchange in
+            let request = exchange.request.bytes
+            return request.count >= 10 && request[0] & 0x20 != 0 && writes.contains(request[1])
+                && request[2..<10].elementsEqual(contents.uid.reversed())
+        }
     }
 }
 
@@ -158,7 +177,12 @@ extension TagContents {
     var areas: [MemoryArea] {
         switch self {
         case .type1(let contents): return [MemoryArea(unitName: "byte", unit: 1, bytes: contents.memory)]
-        case .type2(let contents): return [MemoryArea(unitName: "page", unit: 4, bytes: contents.memory)]
+        case .type2(let contents):
+            let memory = MemoryArea(unitName: "page", unit: 4, bytes: contents.memory)
+            // The counter of readings is none of these: it changes with each visit of the tag.
+            guard contents.countersOfProduct.count == 3 else { return [memory] }
+            let counters = contents.counters.flatMap { [UInt8](bigEndian: Int($0), count: 3) }
+            return [memory, MemoryArea(unitName: "counter", unit: 3, bytes: counters)]
         case .type3(.liteS(let contents)):
             return [MemoryArea(unitName: "block", unit: 16, bytes: contents.userMemory + contents.register)]
         case .type3(.standard(let contents)):
@@ -170,7 +194,9 @@ extension TagContents {
             }
         case .type4(let contents): return contents.areas
         case .type5(let contents):
-            return [MemoryArea(unitName: "block", unit: contents.product.blockSize, bytes: contents.memory)]
+            let memory = MemoryArea(unitName: "block", unit: contents.product.blockSize, bytes: contents.memory)
+            guard contents.product.features.contains(.counter) else { return [memory] }
+            return [memory, MemoryArea(unitName: "counter", unit: 2, bytes: contents.counter.bigEndianBytes)]
         case .classic(let contents): return [MemoryArea(unitName: "block", unit: 16, bytes: contents.memory)]
         case .nfcA: return []
         }
@@ -186,13 +212,18 @@ extension Type4Contents {
             files.sorted { $0.key < $1.key }.map { Self.area(of: "file \(TagContents.hex($0.key))", $0.value) }
         case .desfire(let contents):
             contents.applications.flatMap { application in
-                application.files.compactMap { file in
+                application.files.map { file in
                     let name = "application \(String(application.identifier, radix: 16)), file \(file.number)"
                     return switch file.kind {
                     case .standard(let bytes), .backup(let bytes), .linearRecords(_, _, let bytes),
                         .cyclicRecords(_, _, let bytes):
                         Self.area(of: name, bytes)
-                    case .value: nil
+                    case .value(_, _, let value, _):
+                        MemoryArea(
+                            unitName: name + ", value",
+                            unit: 4,
+                            bytes: [UInt8](bigEndian: Int(UInt32(bitPattern: value)), count: 4)
+                        )
                     }
                 }
             }

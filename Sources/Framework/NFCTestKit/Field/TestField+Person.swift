@@ -141,6 +141,63 @@ extension TestField {
         note("the user \(what)")
     }
 
+    // MARK: Scans
+
+    /// Scans twice, one scan after the other. Finds a client that keeps state from a scan that ended.
+    ///
+    /// ```swift
+    /// try await explore(.everything, near: ticket) { field in
+    ///     let scanner = Scanner()
+    ///     return try await field.twice { try await scanner.scan() }
+    /// }
+    /// ```
+    ///
+    /// The user tries a failed scan again, once. So a fault of an exploration may end one scan, and two still succeed.
+    /// The second scan has to be possible on a tag that the first has written.
+    ///
+    /// - Parameter scan: scans once.
+    /// - Returns: the result of the last scan.
+    /// - Throws: the error of the second scan that fails.
+    @discardableResult
+    public func twice<Value>(_ scan: () async throws -> Value) async throws -> Value {
+        var (successes, failures) = (0, 0)
+        while true {
+            do {
+                let value = try await scan()
+                successes += 1
+                if successes == 2 { return value }
+            } catch {
+                failures += 1
+                if failures == 2 || error is FieldError { throw error }
+            }
+            // The user can press the app's button again when the sheet has disappeared.
+            await wait(for: .seconds(3))
+            note("the user scans again")
+        }
+    }
+
+    /// Scans as if the user tapped the app's button twice: the second scan begins before the first has shown its sheet.
+    /// Finds a client whose second scan replaces what the first one needs to end.
+    ///
+    /// A client may refuse either scan, but both have to end.
+    ///
+    /// - Parameter scan: scans once.
+    /// - Returns: the result of the first scan; if that fails, the result of the second.
+    /// - Throws: the first scan's error, if both fail.
+    @discardableResult
+    public func doubleTap<Value: Sendable>(
+        _ scan: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        async let first = Result { try await scan() }
+        await settle(passing: .zero)
+        note("the user taps a second time")
+        let second = await Result { try await scan() }
+        switch (await first, second) {
+        case (.success(let value), _), (.failure, .success(let value)): return value
+        case (.failure(let error), .failure): throw error
+        }
+    }
+
     private static func ask(_ text: String) { OutputDescriptor.standardError.write(text + "\n") }
 
     var isStarted: Bool { state.withLock { $0.hasStarted } }

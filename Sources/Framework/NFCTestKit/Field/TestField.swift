@@ -26,12 +26,16 @@ public final class TestField: Sendable {
         /// The calls of ``settle()`` that wait.
         var waiting: [SettleCall] = []
         var stop: (@Sendable (FieldError) -> Void)?
+        /// The task of the flow, until the field closes.
+        var task: Task<Void, Never>?
         var hasStarted = false
         var isOpen = true
         var hasFailed = false
         /// The latest end of the test's own waits.
         var target: Duration = .zero
         var shownErrors: [String] = []
+        /// The errors that the app has shown after the sheet's check mark.
+        var errorsAfterSuccess: [String] = []
         var tagsMade: UInt64 = 0
         var sessionsMade = 0
         /// The steps of the script that have happened.
@@ -40,6 +44,14 @@ public final class TestField: Sendable {
         /// connection.
         var connections = 0
         var departures: [FaultScript.Step] = []
+        /// The number of connections when a slipped tag came back as it was before the run, and whether the app has
+        /// sent something over a later connection.
+        var connectionsAtReturn: Int?
+        var triesAgain = false
+        /// Whether the test's code has written or locked NDEF.
+        var writesNDEF = false
+        /// Whether the tag slips away when it has carried out the next exchange.
+        var leavesAfterExchange = false
         /// Whether the second tag of an exploration has left.
         var companionIsGone = false
         /// The objects that the code under test created and has to free; nil when leaks aren't checked.
@@ -192,7 +204,11 @@ public final class TestField: Sendable {
     /// Records that the app has shown an error to the user outside the sheet, see ``Invariant/errorShown``.
     public func showedError(_ text: String) {
         note("shown: \(text)")
-        state.withLock { $0.shownErrors.append(text) }
+        state.withLock { state in
+            state.shownErrors.append(text)
+            let last = state.sheet.last { $0.content.state != .dismissed }
+            if last?.content.state == .success { state.errorsAfterSuccess.append(text) }
+        }
     }
 
     var isOpen: Bool { state.withLock { $0.isOpen } }
@@ -216,6 +232,10 @@ public final class TestField: Sendable {
         )
         log(.exchange(exchange))
         noteMemory()
+        state.withLock { state in
+            if let count = state.connectionsAtReturn, state.connections > count { state.triesAgain = true }
+        }
+        leaveIfDone()
     }
 
     private func showed(_ content: SheetContent) {

@@ -87,6 +87,7 @@ final class TestTracker: TestContext {
     func sharePrintedLines(_ lines: PrintedLines) { state.withLock { $0.printed = lines } }
 
     func willConnect() { field?.willConnect() }
+    func willWriteNDEF() { field?.state.withLock { $0.writesNDEF = true } }
 
     func prints(_ notice: String) -> Bool { state.withLock { $0.printed }?.add(notice) ?? true }
 

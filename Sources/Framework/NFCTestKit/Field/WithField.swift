@@ -145,6 +145,7 @@ extension TestField {
                 CurrentTest.detached { outcome.set(result) }
             }
         }
+        state.withLock { $0.task = task }
         defer { task.cancel() }
         return try await withTaskCancellationHandler {
             try await limited(by: [limit]) { try await outcome.value() }
@@ -229,7 +230,7 @@ extension TestField {
     /// Removes all tags and ends all sessions and waits. This may also end an abandoned flow.
     func close() {
         let (waiting, pending) = state.withLock { state in
-            defer { (state.waiting, state.pending, state.stop, state.isOpen) = ([], [], nil, false) }
+            defer { (state.waiting, state.pending, state.stop, state.isOpen, state.task) = ([], [], nil, false, nil) }
             return (state.waiting, state.pending)
         }
         OpenFields.remove(environment)

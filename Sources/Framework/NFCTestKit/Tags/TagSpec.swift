@@ -153,16 +153,18 @@ extension TagSpec {
         }
         guard let product else { return tag.technology == .nfcF ? "FeliCa Lite-S" : "NTAG213" }
         let other = product.blank(uid: uid)
+        // The tags of a series have the same password.
+        func protected(_ other: TagContents) -> TagSpec { .contents(other.protected(like: contents)) }
         // The records differ, so that code that uses the wrong tag ends with a different result.
-        guard let message = try? await contents.readNDEF().message, !message.isEmpty else { return .contents(other) }
+        guard let message = try? await contents.readNDEF().message, !message.isEmpty else { return protected(other) }
         for message in [Self.another(message), message] {
             let tag = other.makeTag()
             let isWritten: Void? = try? await withActivatedTag(in: tag) { tag throws(TagError) in
                 try await tag.writeNDEF(message)
             }
-            if isWritten != nil, let written = TagContents(of: tag) { return .contents(written) }
+            if isWritten != nil, let written = TagContents(of: tag) { return protected(written) }
         }
-        return .contents(other)
+        return protected(other)
     }
 
     /// Returns a message with one more letter in its first record, such as the link of the next card in a series.
@@ -200,5 +202,16 @@ extension TagSpec {
             uid[last] = uid[last] & 0x0F == 0 ? uid[last] ^ 0x10 : uid[last] & (uid[last] &- 1)
         }
         return uid
+    }
+}
+
+extension TagContents {
+    /// Returns these contents with the protection and the password of another Type 2 tag of the same product.
+    fileprivate func protected(like other: TagContents) -> TagContents {
+        guard case .type2(var contents) = self, let other = other.type2?.completed,
+            let page = contents.product.firstConfigurationPage, contents.memory.count == other.memory.count
+        else { return self }
+        contents.memory.replaceSubrange((4 * page)..., with: other.memory[(4 * page)...])
+        return .type2(contents)
     }
 }

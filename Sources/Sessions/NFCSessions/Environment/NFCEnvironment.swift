@@ -163,6 +163,9 @@ package protocol TestContext: AnyObject, Sendable {
     /// Called just before the test's code connects to a tag. Triggers the faults that are planned for this moment.
     func willConnect()
 
+    /// Called just before the test's code writes or locks NDEF on a tag.
+    func willWriteNDEF()
+
     /// Returns whether a message for the app's author is printed as well as stored in the test's trace.
     func prints(_ notice: String) -> Bool
 }

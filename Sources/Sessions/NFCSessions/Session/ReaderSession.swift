@@ -243,6 +243,10 @@ public actor ReaderSession {
 package enum APIMisuse: Sendable, Hashable {
     /// `begin()` was called on a session that has ended.
     case beginsAgain
+    /// `begin()` was called on a session that has begun and not ended.
+    case beginsTwice
+    /// `alertMessage` was set after the app had ended the session.
+    case messageAfterEnd
     /// The session waits for another session to end.
     case waitsForTurn
     /// The delegate was released before the session had reported everything to it.
@@ -259,6 +263,13 @@ package enum APIMisuse: Sendable, Hashable {
         switch self {
         case .beginsAgain:
             "begin() was called on a session that has already ended. Create a new session."
+        case .beginsTwice:
+            "begin() was called twice on the same session. The second call does nothing: begin each session once."
+        case .messageAfterEnd:
+            """
+            alertMessage was set on a session after invalidate(), so the sheet never shows the text. Set it before \
+            invalidate(), or call invalidate(errorMessage:).
+            """
         case .waitsForTurn:
             "A session waits for its turn, because another session is active. Invalidate the other session when it is done."
         case .delegateReleased:

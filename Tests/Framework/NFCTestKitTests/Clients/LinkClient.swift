@@ -9,7 +9,7 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
     // Sendable because all of it is used only on the session's queue after the start.
 
     enum Failure: Error {
-        case readOnly, empty
+        case readOnly, empty, busy
     }
 
     private let link: String
@@ -58,6 +58,7 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
 
     func start(_ completion: @escaping @Sendable (Result<String, any Error>) -> Void) {
         if bug == .keepsStateOnCancel, session != nil { return }
+        if self.completion != nil, bug != .replacesCompletion { return completion(.failure(Failure.busy)) }
         self.completion = completion
         itself = self
         // The main queue is that of other tests too: it is not blocked.
@@ -150,6 +151,7 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
     }
 
     func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+        if bug == .alertsAtEnd { TestField.current?.showedError("\((error as NSError).code)") }
         finish(.failure(error))
         if bug != .keepsStateOnCancel { self.session = nil }
         itself = nil

@@ -43,6 +43,7 @@ class TagClient: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
         session?.alertMessage = "Hold the card near the phone."
         if bug == .retainsItself { onEnd = { self.itself = nil } }
         session?.begin()
+        if bug == .beginsTwice { session?.begin() }
     }
 
     func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession) {}
@@ -59,8 +60,9 @@ class TagClient: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
         do {
             try await session.connect(to: tag)
             let text = try await work(with: tag)
-            session.alertMessage = "Done."
+            if bug != .setsTextAfterEnd { session.alertMessage = "Done." }
             session.invalidate()
+            if bug == .setsTextAfterEnd { session.alertMessage = "Done." }
             finish(.success(text))
         } catch NFCReaderError.readerTransceiveErrorTagConnectionLost {
             session.alertMessage = "Hold the card still."
@@ -186,9 +188,11 @@ final class PassWriter: TagClient, @unchecked Sendable {
 /// Writes an NDEF message to the pages of an NTAG by itself: a length of zero, the body, and the length last.
 final class PageWriter: TagClient, @unchecked Sendable {
     private let message: [UInt8]
+    private let locks: Bool
 
-    init(_ message: [UInt8], bug: Bug = .none) {
+    init(_ message: [UInt8], bug: Bug = .none, locks: Bool = false) {
         self.message = message
+        self.locks = locks
         super.init(.iso14443, bug: bug)
     }
 
@@ -204,8 +208,15 @@ final class PageWriter: TagClient, @unchecked Sendable {
             try await write([0x03, 0, memory[2], memory[3]], to: 4, of: tag)
             body.append(0)
         }
+        if bug == .locksFirst { try await lock(tag) }
         for page in body { try await write(Array(memory[(4 * page)..<(4 * page + 4)]), to: 4 + page, of: tag) }
+        if locks, bug != .locksFirst { try await lock(tag) }
         return "\(pages) pages"
+    }
+
+    /// Marks the tag as read-only in its capability container.
+    @MainActor private func lock(_ tag: any NFCMiFareTag) async throws {
+        try await write([0xE1, 0x10, 0x3E, 0x0F], to: 3, of: tag)
     }
 
     @MainActor private func write(_ bytes: [UInt8], to page: Int, of tag: any NFCMiFareTag) async throws {
@@ -236,6 +247,16 @@ enum Bug: String, CaseIterable, Codable, Sendable {
     case zerosForChunk = "A chunk that can't be read becomes zeros"
     case resumesTwice = "A continuation is resumed twice"
     case invalidatesFirst = "The session is invalidated before the result is handed over"
+    case countsAgain = "A command whose answer was lost is sent again"
+    case keepsOldText = "What the first tag held is written to another"
+    case leavesWhenCancelled = "A cancelled task leaves its session open"
+    case replacesCompletion = "A second tap replaces the first scan's completion"
+    case alertsAtEnd = "Each error of the session's end is shown"
+    case sendsPasswordOnce = "The password is not sent again after a lost tag"
+    case beginsTwice = "The session is begun twice"
+    case setsTextAfterEnd = "The text is set after the session was invalidated"
+    case protectsFirst = "The protection is switched on before the password is written"
+    case locksFirst = "The tag is locked before its message is complete"
     // This one is not in the documentation's table.
     case ignoresWriteError = "A write that fails counts as done"
 }

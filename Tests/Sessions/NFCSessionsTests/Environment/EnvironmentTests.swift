@@ -45,6 +45,7 @@ import Testing
         static var environmentOfCaller: NFCEnvironment? { nil }
         func made(_ object: AnyObject, as kind: MadeObject) {}
         func willConnect() {}
+        func willWriteNDEF() {}
         func prints(_ notice: String) -> Bool { notice.hasPrefix("!") }
     }
 

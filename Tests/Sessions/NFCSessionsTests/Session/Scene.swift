@@ -134,6 +134,7 @@ private final class QuietTest: TestContext {
     static var environmentOfCaller: NFCEnvironment? { nil }
     func made(_ object: AnyObject, as kind: MadeObject) {}
     func willConnect() {}
+    func willWriteNDEF() {}
     func prints(_ notice: String) -> Bool { false }
 }
 
