@@ -230,7 +230,7 @@ let package = Package(
         .target(
             name: "NFCTestKit",
             dependencies: [
-                "LinuxSupport", "NDEF", "NFCReaders", "NFCSessions", "TagImages", "TagLink", "TagProtocols",
+                "CoreNFC", "LinuxSupport", "NDEF", "NFCReaders", "NFCSessions", "TagImages", "TagLink", "TagProtocols",
                 "TagTrace", "VirtualTags",
             ],
             path: "Sources/Framework/NFCTestKit",
@@ -507,7 +507,7 @@ let package = Package(
         .testTarget(
             name: "NFCTestKitTests",
             dependencies: [
-                "CoreNFC", "NFCSessions", "NFCTestKit", "TagLink", "TestThreads", "VirtualTags",
+                "CoreNFC", "NFCSessions", "NFCTestKit", "TagLink", "TagProtocols", "TestThreads", "VirtualTags",
             ],
             path: "Tests/Framework/NFCTestKitTests",
             swiftSettings: strict

@@ -32,6 +32,8 @@ public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let badDuration = Code(name: "badDuration")
         /// The line that replays a run can't be parsed.
         public static let badReplay = Code(name: "badReplay")
+        /// A phone would end the app, for example because its `Info.plist` has no usage description.
+        public static let appEnds = Code(name: "appEnds")
         /// The app's property list or its entitlements can't be read.
         public static let badAppFile = Code(name: "badAppFile")
     }
@@ -67,9 +69,27 @@ public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Trace {
-    /// The last lines of the table.
+    /// The beginning of a note about a fault.
+    static let faultMark = "fault: "
+
+    /// The last lines of the table, and all earlier lines of a fault with its exchange. "…" replaces the others.
     func table(last count: Int) -> String {
         let lines = description.split(separator: "\n", omittingEmptySubsequences: false)
-        return (lines.count > count ? "…\n" : "") + lines.suffix(count).joined(separator: "\n")
+        var shown: [Substring] = []
+        // The lines after a fault's: the exchange's request and answer.
+        var more = 0
+        var hasGap = false
+        for (index, line) in lines.enumerated() {
+            if line.contains("  " + Self.faultMark) { more = 3 }
+            if index >= lines.count - count || more > 0 {
+                if hasGap { shown.append("…") }
+                shown.append(line)
+                hasGap = false
+            } else {
+                hasGap = true
+            }
+            more -= 1
+        }
+        return shown.joined(separator: "\n")
     }
 }

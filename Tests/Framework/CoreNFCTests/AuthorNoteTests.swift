@@ -64,6 +64,22 @@ import VirtualTags
         }
     }
 
+    @Test func `Delegate released after it got its message, or with its test: not noted`() async throws {
+        let field = try await withField(.product("NTAG213", holding: .uri("https://example.com"))) { field in
+            var delegate: MessageDelegate? = MessageDelegate()
+            let queue = DispatchQueue(label: "given")
+            let session = ndefSession(try #require(delegate), once: true, queue: queue)
+            session.begin()
+            await field.settle()
+            delegate = nil
+            await field.wait(for: .seconds(70))
+            #expect(session.delegate == nil && Self.notes(field, "The delegate of") == 0)
+            ndefSession(MessageDelegate(), queue: queue).begin()
+            return field
+        }
+        #expect(Self.notes(field, "The delegate of") == 0)
+    }
+
     @Test func `Card without the listed applications: noted once, and only where an application was looked for`()
         async throws
     {

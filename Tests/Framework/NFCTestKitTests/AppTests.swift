@@ -64,6 +64,21 @@ import VirtualTags
         }
     }
 
+    @Test func `app without a usage text: ends the test with appEnds and the key, not the process`() async {
+        let app = AppProperties(infoPlist: [:])
+        let error = await #expect(throws: FieldError.self) {
+            try await withField(Self.card, app: app) { field in
+                _ = try await field.completion("select") { Selector().start($0) }
+            }
+        }
+        #expect(error?.code == .appEnds && error?.reason.contains("NFCReaderUsageDescription is missing") == true)
+        await #expect(throws: FieldError(.appEnds, "")) {
+            try await explore(.losses, near: Self.card, app: app) { field in
+                _ = try await field.completion("select") { Selector().start($0) }
+            }
+        }
+    }
+
     // MARK: Files
 
     private static func inFolder(_ body: (URL) throws -> Void) throws {

@@ -124,10 +124,42 @@ import VirtualTags
     // MARK: Each fault
 
     @Test(arguments: [
-        ("slip@3", "the tag slips away", "the tag is back", 1000),
-        ("slip@3:300ms", "the tag slips away", "the tag is back", 300),
-        ("loss@3,loss@9", "the tag slips away", "the tag is back", 1000),
-        ("second@1", "a second tag enters the field", "the second tag is taken away", 1000),
+        ("loss@9", "the tag leaves before exchange 9, and does not come back"),
+        ("gone@1", "the tag leaves before the app"),
+        ("silence@9", "the answer of exchange 9 is lost"), ("nak@9", "the tag refuses exchange 9"),
+        ("flip@9", "a bit is wrong in the answer of exchange 9"),
+        ("tear@1:old", "the tag loses power in write 1, which leaves the old data"),
+        ("cancel@9", "the user presses Cancel"), ("background@9", "the app goes to the background"),
+        ("busy@1", "the system is busy, and refuses session 1"), ("stop@9", "the task of the flow is cancelled"),
+        ("done@9", "the tag carries out exchange 9, and its answer is lost"),
+    ]) func `fault: is in the trace as a sentence`(line: String, sentence: String) async throws {
+        let lines = Lines()
+        try await explore(.replay(FaultScript(line)), near: linkTag, invariants: [lines.invariant]) { field in
+            _ = try? await LinkClient.run(field)
+        }
+        let faults = try #require(lines.traces.last).notes.map(\.text).filter { $0.hasPrefix("fault: ") }
+        #expect(faults.filter { $0.hasPrefix("fault: \(sentence)") }.count == 1, "\(faults)")
+    }
+
+    @Test func `failure: shows the fault's rows before its last 40 lines, and the place of the exploration`()
+        async throws
+    {
+        let never = Invariant("never") { $0.replay == nil ? nil : "it is not" }
+        let failure = try await failure(.replay("second@1"), invariants: [never]) { field in
+            try await LinkClient.persist(field)
+            return true
+        }
+        let rows = try #require(failure?.description.split(separator: "\n"))
+        let fault = try #require(rows.firstIndex { $0.contains("fault: a second tag enters the field") })
+        #expect(rows.count > 44 && fault < rows.count - 40 && rows[fault + 1].hasPrefix("   1 "))
+        #expect(rows.contains("…") && failure?.place.hasPrefix("NFCTestKitTests/Support.swift:") == true)
+    }
+
+    @Test(arguments: [
+        ("slip@3", "fault: the tag slips away", "fault: the tag is back", 1000),
+        ("slip@3:300ms", "fault: the tag slips away", "fault: the tag is back", 300),
+        ("loss@3,loss@9", "fault: the tag slips away", "fault: the tag is back", 1000),
+        ("second@1", "fault: a second tag enters the field", "fault: the second tag is taken away", 1000),
     ]) func `fault that ends: lasts its time of the field's clock`(line: String, start: String, end: String, time: Int)
         async throws
     {

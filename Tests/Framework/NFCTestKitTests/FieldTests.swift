@@ -101,6 +101,42 @@ import Testing
         }
     }
 
+    @Test func `trace: has the app's calls with what each got, and the delegate's callbacks, in order`() async throws {
+        try await withField(linkTag) { field in
+            _ = try await LinkClient.run(field)
+            await field.settle()
+            let begin = ["app: begin() of NFCNDEFReaderSession", "delegate: readerSessionDidBecomeActive(_:)"]
+            let calls = ["connect(to:)", "queryNDEFStatus", "readNDEF", "writeNDEF"]
+            let end = ["app: invalidate()", "delegate: readerSession(_:didInvalidateWithError:), error 200 \"Session"]
+            let expected =
+                begin + ["delegate: readerSession(_:didDetect:), 1 tag"]
+                + calls.flatMap { ["app: \($0)", "app: \($0) gets no error"] } + end
+            let notes = Self.notes(field).filter { $0.hasPrefix("app: ") || $0.hasPrefix("delegate: ") }
+            #expect(notes.count == expected.count && zip(notes, expected).allSatisfy { $0.hasPrefix($1) }, "\(notes)")
+        }
+    }
+
+    @Test func `trace: names the limits of a session and of a connected tag`() async throws {
+        try await withField(linkTag) { field in
+            let delegate = Waiting()
+            let session = NFCNDEFReaderSession(delegate: delegate, queue: .main, invalidateAfterFirstRead: false)
+            session.begin()
+            await field.wait(for: .seconds(70))
+            #expect(Self.notes(field).contains { $0.hasPrefix("the tag was connected for 20 s, its limit") })
+            #expect(Self.notes(field).contains("the session reaches its limit of 60 s"))
+            withExtendedLifetime((delegate, session)) {}
+        }
+    }
+
+    /// Connects to the tag, and does nothing more.
+    private final class Waiting: NSObject, NFCNDEFReaderSessionDelegate {
+        func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
+        func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+            session.connect(to: tags[0]) { _ in }
+        }
+        func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {}
+    }
+
     @Test func `waits: one after the other add up, and of two at once the longer counts`() async throws {
         try await withField { field in
             await field.wait(for: .seconds(2))

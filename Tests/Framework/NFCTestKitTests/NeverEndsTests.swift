@@ -52,6 +52,19 @@ import VirtualTags
         #expect(released.contains("The delegate of a session was released"), "\(released)")
         let unbegun = await Self.message { try await Self.wait($0) { session(delegate, begins: false) } }
         #expect(unbegun.contains("call begin()"), "\(unbegun)")
+        let app = AppProperties(entitlements: ["com.apple.developer.nfc.readersession.formats": []])
+        let refused = await reason {
+            try await withField("NTAG215", app: app, grace: .milliseconds(50)) { field in
+                try await Self.wait(field) { session(delegate, begins: true) }
+            }
+        }
+        #expect(refused.contains("never began: the session is refused: com.apple.developer.nfc"), "\(refused)")
+        let alone = await reason {
+            try await withField(grace: .milliseconds(50)) { field in
+                try await Self.wait(field) { session(delegate, begins: true) }
+            }
+        }
+        #expect(alone.contains("No tag came near"), "\(alone)")
         let long = await Self.message(limit: .seconds(5)) { _ in try await Task.sleep(for: .seconds(9)) }
         #expect(long.contains("its limit is 5 s. The next event is at 9 s."), "\(long)")
         for text in [released, unbegun, long] { #expect(!text.contains("continuation"), "\(text)") }

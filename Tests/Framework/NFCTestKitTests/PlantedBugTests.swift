@@ -4,7 +4,6 @@ import Foundation
 import NFCTestKit
 import TestThreads
 import Testing
-import VirtualTags
 
 /// A client with a bug, and what an exploration reports.
 struct PlantedBug: Sendable, CustomTestStringConvertible {
@@ -55,22 +54,8 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
 
     // MARK: Tags
 
-    /// A link on a tag whose capability container says that it can't be written.
-    static var lockedTag: TagSpec {
-        var contents = Type2Contents(blank: .ntag213, uid: [0x04, 1, 2, 3, 4, 5, 6])
-        contents.memory[15] = 0x0F
-        let message: [UInt8] = [0x03, 0x07, 0xD1, 0x01, 0x03, 0x55, 0x03, 0x61, 0x2E, 0xFE, 0, 0]
-        contents.memory.replaceSubrange(16..<28, with: message)
-        return .contents(.type2(contents))
-    }
-
     /// A tag of ISO 15693 with values in its blocks.
-    static var sensorTag: TagSpec {
-        guard case .type5(var contents)? = TagProduct(named: "ICODE SLIX2")?.blank(uid: [0xE0, 4, 1, 8, 1, 2, 3, 4])
-        else { return "ICODE SLIX2" }
-        contents.memory.replaceSubrange(32..<48, with: 1...16)
-        return .contents(.type5(contents))
-    }
+    static let sensorTag = TagSpec.product("ICODE SLIX2").writing(Array(1...16), atBlock: 8)
 
     // MARK: The table
 
@@ -117,7 +102,7 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         pages(.retainsItself, .losses, .nothingLeaks),
         PlantedBug(bug: .blocksQueue, exploration: .losses, found: ends, grace: short, flow: link),
         PlantedBug(bug: .keepsStateOnCancel, exploration: .cancels, found: ends, grace: short, flow: twice),
-        PlantedBug(bug: .ignoresStatus, exploration: .losses, found: works, tag: lockedTag, flow: locked),
+        PlantedBug(bug: .ignoresStatus, exploration: .losses, found: works, tag: linkTag.readOnly, flow: locked),
         PlantedBug(bug: .invalidatesFirst, exploration: .losses, found: works, flow: link),
         PlantedBug(
             bug: .ignoresMoreData,

@@ -63,6 +63,13 @@ import Testing
         #expect(failure?.line.hasSuffix("; without any fault, in the first run") == true)
     }
 
+    @Test func `flow without a tag: the failure says that none came near`() async {
+        let failure = await #expect(throws: ExplorationFailure.self) {
+            try await explore(.losses) { field in try await LinkClient.runToLimit(field) }
+        }
+        #expect(failure?.finding.contains("No tag came near") == true, "\(failure?.finding ?? "")")
+    }
+
     @Test func `wrong call of the test kit in a flow: its error is thrown unchanged`() async {
         await #expect(throws: FieldError(.unknownProduct, "")) {
             try await explore(.losses, near: linkTag) { field in _ = try await field.bring("NTAG2155") }
@@ -88,6 +95,18 @@ import Testing
             )
         )
         #expect(report.description.contains("Tried: \(losses.runs) losses (\(missed) never happened)."))
+    }
+
+    @Test func `report of everything: suggests what the flow lacks`() async throws {
+        let report = try await explore(.everything, near: linkTag) { _ = try await LinkReader.run($0) }
+        #expect(report.suggestions.count == 3)
+        #expect(report.description.contains(" To find more: return what the app read"))
+        let full = try await explore(.everything, near: linkTag, invariants: []) { field -> String in
+            _ = try? await LinkReader.run(field)
+            return try await LinkReader.run(field)
+        }
+        #expect(full.suggestions.count == 1)
+        #expect(try await explore(.losses, near: linkTag) { _ = try await LinkReader.run($0) }.suggestions.isEmpty)
     }
 
     @Test func `report: names the invariants that no run could check`() async throws {

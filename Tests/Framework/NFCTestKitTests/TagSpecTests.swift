@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+@unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCSessions
-import NFCTestKit
 import TagLink
+import TagProtocols
 import Testing
 import VirtualTags
+
+@testable import NFCTestKit  // the areas of a tag's memory are internal
 
 /// A tag as a test describes it, what it holds, and the words about both.
 @Suite(.timeLimit(.minutes(5))) struct TagSpecTests {
@@ -85,6 +88,113 @@ import VirtualTags
             let tag = try await field.make(.product("NTAG213", holding: .uri("https://example.com")))
             #expect(tag.virtual.answer(Frame([0x30, 0x04]), injectedFault: nil) == nil)
         }
+    }
+
+    // MARK: Contents
+
+    @Test(arguments: ["NTAG215", "ICODE SLIX", "FeliCa Lite-S", "generic Type 4", "Topaz 512"])
+    func `readOnly: the tag keeps its message, and a client is refused`(product: String) async throws {
+        let tag = TagSpec.product(product, holding: .uri(oldLink)).readOnly
+        #expect(tag.description == "\(product) with URI \(oldLink), locked")
+        try await withField(tag) { field async throws in
+            #expect(try await field.tags[0].contents().readNDEF().access == .readOnly)
+            await #expect(throws: (any Error).self) { try await LinkClient.run(field) }
+            #expect(try await field.tags[0].message() == .uri(oldLink))
+        }
+    }
+
+    @Test func `records of several messages: joined in order; one that is invalid makes a tag fail`() async throws {
+        let message: TagMessage = [
+            .uri("https://example.com"), .empty, .text("Day pass"), .media("text/plain", [1]), .external("a:b", [2]),
+        ]
+        let words = "URI https://example.com, text Day pass, 1 bytes of type text/plain, 1 bytes of type a:b"
+        #expect(message.description == words && ([] as TagMessage) == .empty)
+        try await withField(.product("NTAG215", holding: [.uri(oldLink), .text("a")])) { field async throws in
+            #expect(try await field.tags[0].message() == [.uri(oldLink), .text("a")])
+        }
+        let invalid: TagMessage = [.uri(oldLink), TagMessage(bytes: [1])]
+        #expect(invalid.bytes == [0])
+    }
+
+    @Test func `memory and password: as asked for, and refused where they do not fit`() async throws {
+        let bytes: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
+        for (product, block, start) in [("NTAG213", 10, 40), ("ICODE SLIX", 10, 40), ("FeliCa Lite-S", 2, 32)] {
+            try await withField(TagSpec.product(product).writing(bytes, atBlock: block)) { field in
+                let memory = MemoryArea.all(of: field.tags[0].virtual)[0].bytes
+                #expect(Array(memory[start..<start + 8]) == bytes, "\(product)")
+            }
+        }
+        let card = TagSpec.feliCa(system: 0x0003, services: [0x090F: bytes, 0x008B: []])
+        try await withField(card) { field in
+            let area = try #require(MemoryArea.all(of: field.tags[0].virtual).last)
+            #expect(
+                area.unitName.lowercased() == "service 090f, block"
+                    && area.bytes == bytes + Array(repeating: 0, count: 8)
+            )
+        }
+        try await withField(TagSpec.product("NTAG213").protected(by: [1, 2, 3, 4], fromPage: 8)) { field async throws in
+            #expect(try field.tags[0].contents().type2?.firstProtectedPage == 8)
+        }
+        let wrong: [TagSpec] = [
+            TagSpec.product("NTAG213").writing(bytes, atBlock: 44),
+            TagSpec.product("NTAG213").writing(bytes, atBlock: -1),
+            TagSpec.product("NTAG213").writing(bytes, atBlock: .max), card.writing(bytes, atBlock: 0),
+            TagSpec.product("NTAG213").protected(by: [1]), TagSpec.product("ICODE SLIX").protected(by: [1, 2, 3, 4]),
+            TagSpec.product("MIFARE Classic 1K").readOnly, .feliCa(system: 3, services: [:], idm: [1]),
+        ]
+        for spec in wrong {
+            await #expect(throws: FieldError(.badTag, ""), "\(spec)") { try await withField(spec) { _ in } }
+        }
+    }
+
+    @Test func `activity of a message: has its first link and the whole message; none without a link`() throws {
+        let message: TagMessage = [.text("Welcome"), .uri("https://example.com/a")]
+        let activity = try #require(message.makeUserActivity())
+        #expect(activity.activityType == NSUserActivityTypeBrowsingWeb)
+        #expect(activity.webpageURL?.absoluteString == "https://example.com/a")
+        #expect(activity.ndefMessagePayload.records.count == 2)
+        #expect(TagMessage.text("a").makeUserActivity() == nil && TagMessage.empty.makeUserActivity() == nil)
+    }
+
+    // MARK: An applet of the test's own
+
+    /// Counts up with each command, and keeps the count.
+    private struct Counter: CardApplication {
+        var names: [[UInt8]] { [AppletReader.name] }
+        var count: UInt8 = 0
+        var persistentMemory: [UInt8] { [count] }
+
+        mutating func select(_ command: CardCommand) -> CardAnswer { CardAnswer(status: .success) }
+        mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
+            count += 1
+            return CardAnswer([count], status: .success, isWrite: true)
+        }
+        mutating func deselect() {}
+    }
+
+    /// Counts twice; without the second command if the first fails.
+    private final class AppletClient: TagClient, @unchecked Sendable {
+        init() { super.init(.iso14443, bug: .none) }
+
+        @MainActor override func work(with tag: NFCTag) async throws -> String {
+            guard case .iso7816(let tag) = tag, let command = NFCISO7816APDU(data: Data([0, 1, 0, 0])) else {
+                throw Failure.wrongTag
+            }
+            _ = try await tag.sendCommand(apdu: command)
+            let (data, _, _) = try await tag.sendCommand(apdu: command)
+            return "\([UInt8](data))"
+        }
+    }
+
+    @Test func `own applet: begins each run with its original memory, which is checked`() async throws {
+        let tag = TagSpec.tag(VirtualType4Tag(card: ApplicationCard([Counter()])))
+        let counts = Locked<[[UInt8]]>([])
+        let report = try await explore(.cancels, near: tag, app: AppletReader.app) { field in
+            counts.withLock { $0.append(MemoryArea.all(of: field.tags[0].virtual)[0].bytes) }
+            return try await field.completion("count") { AppletClient().start($0) }.get()
+        }
+        #expect(counts.withLock { $0.count } >= report.runs && counts.withLock { $0.allSatisfy { $0 == [0] } })
+        #expect(!report.unchecked.contains { $0.invariant == Invariant.memoryIntact.name })
     }
 
     // MARK: Words

@@ -52,6 +52,15 @@ import VirtualTags
         }
     }
 
+    @Test(.ownThreads) func `environment of a test process: no reader by default, with a reason that names withField`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            Self.set(["NFC_READER": nil, "NFC_TAGS": nil])
+            #expect(reason(NFCEnvironment.process).contains("Call the code inside withField of NFCTestKit"))
+        }
+    }
+
     @Test(.ownThreads) func `gate of the service: in XDG_RUNTIME_DIR, if that is a whole path`() async {
         await #expect(processExitsWith: .success) {
             let usual = "/run/user/\(geteuid())"

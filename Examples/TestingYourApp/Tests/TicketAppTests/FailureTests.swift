@@ -12,7 +12,7 @@
         @Test func `A continuation that nobody resumes: the failure is that of continuation.txt`() async throws {
             let failure = await #expect(throws: ExplorationFailure.self) {
                 try await explore(.everyLoss, near: `Stamping a ticket`.ticket) { _ in
-                    _ = try await TicketStamper().stamp("14:05")
+                    try await TicketStamper().stamp("14:05")
                 }
             }
             try expect(failure, isIn: "continuation.txt")
@@ -31,7 +31,7 @@
         @Test func `A write without a check of the capacity: the failure is that of capacity.txt`() async throws {
             let failure = await #expect(throws: ExplorationFailure.self) {
                 try await explore(.losses, near: `Stamping a ticket`.fullTicket) { _ in
-                    _ = try await TicketStamper().stamp("14:05")
+                    try await TicketStamper().stamp("14:05")
                 }
             }
             try expect(failure, isIn: "capacity.txt")

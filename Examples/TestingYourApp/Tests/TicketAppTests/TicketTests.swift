@@ -27,7 +27,7 @@
 
         @Test func `A ticket that is lost at any moment is reported, and never damaged`() async throws {
             let report = try await explore(.everyLoss, near: Self.ticket) { _ in
-                _ = try await FixedTicketApp.TicketStamper().stamp("14:05")
+                try await FixedTicketApp.TicketStamper().stamp("14:05")
             }
             #expect(report.runs > 50)
         }
@@ -45,7 +45,7 @@
             let failure = try #require(
                 await #expect(throws: ExplorationFailure.self) {
                     try await explore(.everyLoss, near: Self.ticket) { _ in
-                        _ = try await TicketApp.TicketStamper().stamp("14:05")
+                        try await TicketApp.TicketStamper().stamp("14:05")
                     }
                 }
             )
@@ -54,7 +54,7 @@
             let replay = try #require(failure.replay)
             await #expect(throws: ExplorationFailure.self) {
                 try await explore(.replay(replay), near: Self.ticket) { _ in
-                    _ = try await TicketApp.TicketStamper().stamp("14:05")
+                    try await TicketApp.TicketStamper().stamp("14:05")
                 }
             }
         }

@@ -314,7 +314,8 @@ extension AppConfiguration {
     /// Checks whether a session may begin.
     ///
     /// If iOS would end the process, this function does the same, with a message that names the key, the file and the
-    /// fix. If the app has no configuration files, it prints once which entries iOS would require.
+    /// fix; in a test, it ends the test. If the app has no configuration files, it prints once which entries iOS would
+    /// require.
     ///
     /// - Returns: the error with which the session ends; nil when the session may begin.
     func error(for request: Request, in environment: NFCEnvironment) -> NFCReaderError? {
@@ -332,14 +333,17 @@ extension AppConfiguration {
         case .refused(let violation):
             environment.print("the session was refused. \(violation.message)")
             return violation.readerError
-        case .endsProcess(let violation): Self.endProcess(violation.message)
+        case .endsProcess(let violation):
+            Self.endApp(violation.message, in: environment)
+            return violation.readerError
         }
     }
 
     private static let hasNoted = Locked(false)
 
-    /// Ends the process, as iOS would.
-    static func endProcess(_ reason: String) -> Never {
+    /// Ends the process, as iOS would; or the test, if the environment belongs to one of the test kit.
+    static func endApp(_ reason: String, in environment: NFCEnvironment) {
+        if environment.testContext?.end(because: "The app ends here on iOS. \(reason)") == true { return }
         let line = "CoreNFC: the process ends, as it would on iOS. \(reason)"
         OutputDescriptor.standardError.write(VisibleText.escaped(line) + "\n")
         abort()

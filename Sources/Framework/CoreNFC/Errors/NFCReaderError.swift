@@ -224,6 +224,14 @@ extension NFCReaderError.Code {
 }
 
 extension NFCReaderError {
+    /// The code and the text, for a test's trace.
+    var traceText: String { "error \(errorCode) \"\(localizedDescription)\"" }
+
+    /// The result of a call, for a test's trace.
+    static func traceText(of error: CommandError?) -> String {
+        error.map { NFCReaderError($0).traceText } ?? "no error"
+    }
+
     /// Creates an error with a sentence about the cause.
     init(_ code: Code, reason: String, text: String? = nil) {
         var info: [String: Any] = [NSLocalizedFailureReasonErrorKey: reason]

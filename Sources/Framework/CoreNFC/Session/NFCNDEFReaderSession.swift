@@ -36,7 +36,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     ///
     /// Does nothing for a delegate that receives messages: that session continues by itself.
     open func restartPolling() {
-        if readsMessages.withLock({ $0 }) { return }
+        if readsMessages.withLock({ $0 }) { return noteCall("restartPolling(), without effect") }
         noteRestart()
         runtime?.restartPolling()
     }
@@ -68,10 +68,12 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     override func didBecomeActive() { ndefDelegate?.readerSessionDidBecomeActive(self) }
 
     override func didDetect(_ tags: [ConnectableTag]) {
+        let count = tags.count == 1 ? "1 tag" : "\(tags.count) tags"
+        noteCallInTrace("readerSession(_:didDetect:)", count)
         ndefDelegate?.readerSession(self, didDetect: tags.map { ndefTag(for: $0) })
         // A delegate without this method receives messages instead.
         guard !readsMessages.withLock({ $0 }) else { return }
-        noteCallback("readerSession(_:didDetect:)", tags.count == 1 ? "1 tag" : "\(tags.count) tags")
+        noteCallback("readerSession(_:didDetect:)", count)
     }
 
     /// Returns the object for a tag: a tag object of its technology, or a general NDEF tag for other kinds.
@@ -89,6 +91,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     func readMessages(of tags: [any NFCNDEFTag], for delegate: any NFCNDEFReaderSessionDelegate) {
         guard let runtime else { return }
         readsMessages.withLock { $0 = true }
+        environment.testContext?.note("the delegate lacks readerSession(_:didDetect:), so the messages are read")
         runtime.drawsErrorSymbol = false
         let handles = tags.compactMap { ($0 as? TagObject)?.handle }
         let session = UncheckedSendableBox(self)
@@ -105,6 +108,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
         if !messages.isEmpty {
             let count = messages.count == 1 ? "1 message" : "\(messages.count) messages"
             noteCallback("readerSession(_:didDetectNDEFs:)", count)
+            noteCallInTrace("readerSession(_:didDetectNDEFs:)", count)
             ndefDelegate?.readerSession(self, didDetectNDEFs: messages)
             if invalidatesAfterFirstRead { return runAfterCallbackWork { runtime.endAfterFirstMessage() } }
         }

@@ -56,6 +56,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     let number: Int
     private static let count = Locked(0)
     private let delegateBox: WeakBox
+    private let delegateName: String
     private let locals = Locked(Locals())
     let mistakes: MisuseReporter
 
@@ -66,6 +67,8 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         var hasEnded = false
         /// Whether the app ended the session.
         var isInvalidated = false
+        /// Whether tags or messages were reported to the delegate.
+        var hasDelivered = false
         /// The error of an active session that restarted polling for tags that the app's configuration does not allow.
         var error: NFCReaderError?
     }
@@ -77,6 +80,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         self.environment = environment
         configuration = .current
         delegateBox = WeakBox(delegate)
+        delegateName = "\(type(of: delegate))"
         runtime = ReaderSession(environment: environment, plan: plan, queue: queue)
         mistakes = runtime?.mistakes ?? MisuseReporter(environment: environment)
         number = Self.count.withLock { count in
@@ -118,14 +122,14 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     var hasApplicationList: Bool { configuration.infoPlist != nil || configuration.isStrict }
 
     open func begin() {
+        noteCall("begin() of \(type(of: self))")
         if hasEnded { return mistakes.add(.beginsAgain) }
         // A session that waits for its turn, or is active, has begun.
         if locals.withLock({ $0.hasBegun }) { return mistakes.add(.beginsTwice) }
         MainQueue.ask()
         noteBegin()
-        if let refusal { return endLocally(refusal) }
-        if let request, let error = effectiveConfiguration.error(for: request, in: environment) {
-            return endLocally(error)
+        if let error = refusal ?? request.flatMap({ effectiveConfiguration.error(for: $0, in: environment) }) {
+            return refuse(error)
         }
         guard let runtime else { return endWithoutReader() }
         observe(runtime)
@@ -134,9 +138,15 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
 
     private var hasEnded: Bool { runtime?.hasEnded == true || locals.withLock { $0.hasEnded } }
 
-    open func invalidate() { end(errorMessage: nil) }
+    open func invalidate() {
+        noteCall("invalidate()")
+        end(errorMessage: nil)
+    }
 
-    open func invalidate(errorMessage: String) { end(errorMessage: errorMessage) }
+    open func invalidate(errorMessage: String) {
+        noteCall("invalidate(errorMessage: \"\(errorMessage)\")")
+        end(errorMessage: errorMessage)
+    }
 
     private func end(errorMessage: String?) {
         guard let runtime else { return endLocally(NFCReaderError(.userCanceled)) }
@@ -171,7 +181,17 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         locals.withLock { $0.hasBegun = true }
         let session = UncheckedSendableBox(self)
         runtime.observe { [environment, sessionQueue] event in
+            session.value.noteInTrace(event)
             environment.call(on: sessionQueue) { session.value.deliver(event) }
+        }
+    }
+
+    /// Notes an event in a test's trace when it happens, because the session goes on while its queue is busy.
+    private func noteInTrace(_ event: ReaderSession.Event) {
+        switch event {
+        case .becameActive: noteCallInTrace(callbackName + "DidBecomeActive(_:)")
+        case .detected: break
+        case .ended(let end): noteEndInTrace(locals.withLock { $0.error } ?? NFCReaderError(end))
         }
     }
 
@@ -181,7 +201,9 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         case .becameActive:
             noteCallback(callbackName + "DidBecomeActive(_:)")
             didBecomeActive()
-        case .detected(let tags): didDetect(tags)
+        case .detected(let tags):
+            if delegate != nil { locals.withLock { $0.hasDelivered = true } }
+            didDetect(tags)
         case .ended(let end):
             reportMissingReader(at: end)
             let error = locals.withLock { $0.error } ?? NFCReaderError(end)
@@ -200,7 +222,13 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     private func endWithoutReader() {
         guard case .none(let reason) = environment.reader else { return }
         environment.noticeOnce(reason)
-        endLocally(NFCReaderError(.unsupported(reason: reason)))
+        refuse(NFCReaderError(.unsupported(reason: reason)))
+    }
+
+    private func refuse(_ error: NFCReaderError) {
+        let reason = error.userInfo[NSLocalizedFailureReasonErrorKey] as? String ?? error.traceText
+        environment.testContext?.note(ReaderSession.refusalNote + reason)
+        endLocally(error)
     }
 
     /// Ends a session that has never used the reader. Later calls do nothing.
@@ -210,6 +238,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
             return !locals.hasEnded
         }
         guard isFirst else { return }
+        noteEndInTrace(error)
         let session = UncheckedSendableBox(self)
         environment.call(on: sessionQueue) {
             session.value.noteEnd(error)
@@ -223,15 +252,19 @@ extension NFCReaderSession {
     /// Reports a delegate that can't receive an event. Called on ``sessionQueue``.
     func reportDelegate(before event: ReaderSession.Event) {
         guard delegate != nil else {
-            // An app that ended the session and released its delegate does not need the event.
-            if case .ended = event, isInvalidated { return }
-            return mistakes.add(.delegateReleased)
+            // An app that ended the session, or has received what it wanted, may release its delegate. A test that has
+            // ended takes the delegate with it.
+            let isDone = locals.withLock { $0.isInvalidated || $0.hasDelivered }
+            if isDone || environment.testContext?.isOpen == false { return }
+            return mistakes.add(.delegateReleased(delegateName))
         }
         // If the main thread has left the main queue to other threads, the Swift runtime does not recognize the main
         // actor there.
         guard !MainQueue.isCurrent, !delegateConformsHere else { return }
         mistakes.add(.delegateOfMainActor)
-        if configuration.isStrict { AppConfiguration.endProcess(APIMisuse.delegateOfMainActor.explanation) }
+        if configuration.isStrict {
+            AppConfiguration.endApp(APIMisuse.delegateOfMainActor.explanation, in: environment)
+        }
     }
 
     /// Reports why the session's reader was missing, lost, or in use by another program. Many apps show only the
@@ -246,9 +279,17 @@ extension NFCReaderSession {
         let complete: @Sendable ((any Error)?) -> Void = { [environment, sessionQueue] error in
             environment.call(on: sessionQueue) { completionHandler(error) }
         }
+        noteCall("connect(to:)")
         if let runtime, let tag, tag.handle.session === runtime {
-            return runtime.connect(to: tag.handle) { complete($0.readerError) }
+            return runtime.perform(
+                on: tag.handle,
+                connecting: .always,
+                note: { "app: connect(to:) gets \(NFCReaderError.traceText(of: $0))" },
+                { _ in },
+                completion: { complete($0.readerError) }
+            )
         }
+        noteCall("connect(to:) gets error 3, because this session has not found the tag")
         if tag?.handle.session.hasEnded == true { mistakes.add(.tagOfOlderSession) }
         complete(NFCReaderError(.readerErrorInvalidParameter, reason: "The tag was not found by this session."))
     }
@@ -286,10 +327,25 @@ extension NFCReaderSession {
         environment.host?.note(.callback(name: name, detail: detail()), of: number)
     }
 
+    /// Notes a call of the app in a test's trace.
+    func noteCall(_ call: String) { environment.testContext?.note("app: \(call)") }
+
+    /// Notes a call of the app's delegate in a test's trace.
+    func noteCallInTrace(_ name: String, _ detail: @autoclosure () -> String = "") {
+        guard let test = environment.testContext else { return }
+        let detail = detail()
+        test.note("delegate: \(name)\(detail.isEmpty ? "" : ", \(detail)")")
+    }
+
+    private func noteEndInTrace(_ error: NFCReaderError) {
+        noteCallInTrace(callbackName + "(_:didInvalidateWithError:)", error.traceText)
+    }
+
     func noteBegin() { environment.host?.note(.began("\(type(of: self))"), of: number) }
 
     /// Reports that the app restarts polling, if the session is active.
     func noteRestart() {
+        noteCall("restartPolling()")
         if runtime?.isActive == true { environment.host?.note(.restarted, of: number) }
     }
 

@@ -162,7 +162,9 @@ open class NFCTagReaderSession: NFCReaderSession {
             // Phones do not detect these tags, so polling continues.
             runtime?.restartPolling(skippingReported: true)
         } else {
-            noteCallback("tagReaderSession(_:didDetect:)", found.count == 1 ? "1 tag" : "\(found.count) tags")
+            let count = found.count == 1 ? "1 tag" : "\(found.count) tags"
+            noteCallback("tagReaderSession(_:didDetect:)", count)
+            noteCallInTrace("tagReaderSession(_:didDetect:)", count)
             tagDelegate?.tagReaderSession(self, didDetect: found)
         }
     }

@@ -195,7 +195,8 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
     // MARK: NDEF
 
     func queryNDEFStatus(completionHandler: @escaping @Sendable (NFCNDEFStatus, Int, (any Error)?) -> Void) {
-        handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) -> NDEFDetection? in
+        let note = noteCall("queryNDEFStatus")
+        handle.session.perform(on: handle, queue: context.queue, note: note) { tag throws(TagError) -> NDEFDetection? in
             do throws(TagError) {
                 return try await tag.ndefForApp().detectNDEF()
             } catch {
@@ -213,7 +214,7 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
     }
 
     func readNDEF(completionHandler: @escaping @Sendable (NFCNDEFMessage?, (any Error)?) -> Void) {
-        handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) in
+        handle.session.perform(on: handle, queue: context.queue, note: noteCall("readNDEF")) { tag throws(TagError) in
             try await tag.ndefForApp().readNDEF()
         } completion: { result in
             do {
@@ -231,7 +232,7 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
     func writeNDEF(_ ndefMessage: NFCNDEFMessage, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         do throws(NDEFError) {
             let bytes = try ndefMessage.encoded()
-            change(completionHandler) { tag throws(TagError) in try await tag.writeNDEF(bytes) }
+            change("writeNDEF", completionHandler) { tag throws(TagError) in try await tag.writeNDEF(bytes) }
         } catch {
             let error = NFCReaderError(.readerErrorInvalidParameter, reason: error.reason)
             fail { completionHandler(error) }
@@ -239,16 +240,16 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
     }
 
     func writeLock(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
-        change(completionHandler) { tag throws(TagError) in try await tag.lock() }
+        change("writeLock", completionHandler) { tag throws(TagError) in try await tag.lock() }
     }
 
     /// Writes or locks the tag.
     private func change(
+        _ name: String,
         _ completionHandler: @escaping @Sendable ((any Error)?) -> Void,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Void
     ) {
-        handle.session.environment.testContext?.willWriteNDEF()
-        handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) in
+        handle.session.perform(on: handle, queue: context.queue, note: noteCall(name)) { tag throws(TagError) in
             try await procedure(try await tag.ndefForApp())
         } completion: { result in
             if case .failure(.tag(let error)) = result, error.code == .tagLost {
@@ -256,6 +257,15 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
             }
             completionHandler(result.readerError)
         }
+    }
+
+    /// Notes a call of the app in a test's trace.
+    ///
+    /// - Returns: describes the result of the call; nil outside of tests.
+    private func noteCall(_ name: String) -> (@Sendable (CommandError?) -> String?)? {
+        guard let test = handle.session.environment.testContext else { return nil }
+        test.note("app: \(name)")
+        return { "app: \(name) gets \(NFCReaderError.traceText(of: $0))" }
     }
 
     // MARK: Packets
@@ -313,7 +323,12 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
         retriesLeft: Int,
         completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void
     ) {
-        handle.session.perform(on: handle, connecting: connecting, queue: context.queue) { tag throws(TagError) in
+        handle.session.perform(
+            on: handle,
+            connecting: connecting,
+            queue: context.queue,
+            note: { $0.map { "app: a command gets \(NFCReaderError($0).traceText)" } }
+        ) { tag throws(TagError) in
             try await tag.send(packet)
         } completion: { [self] result in
             guard policy.retries > 0, case .failure(.tag(let error)) = result, error.code == .badAnswer else {

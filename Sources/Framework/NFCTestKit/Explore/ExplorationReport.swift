@@ -33,6 +33,9 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
 
     /// The invariants that no run could check.
     public let unchecked: [Unchecked]
+    /// What the flow does not try, such as a second scan. Empty if the exploration has not tried
+    /// ``Exploration/everything``.
+    public let suggestions: [String]
 
     /// The number of exchanges in the run without faults.
     public var exchanges: Int { first.trace.exchanges.count }
@@ -43,9 +46,10 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
             return "\(attempt.runs) \(attempt.name)" + (missed == 0 ? "" : " (\(missed) never happened)")
         }
         let missing = unchecked.isEmpty ? "" : " Not checked: \(unchecked.map(\.description).joined(separator: "; "))."
+        let advice = suggestions.isEmpty ? "" : " To find more: \(suggestions.joined(separator: "; "))."
         return """
             \(runs) runs of a flow of \(exchanges) exchanges and \(writes) writes, and nothing failed. \
-            Tried: \(tried.isEmpty ? "nothing" : tried.joined(separator: ", ")).\(missing)
+            Tried: \(tried.isEmpty ? "nothing" : tried.joined(separator: ", ")).\(missing)\(advice)
             """
     }
 }
@@ -60,6 +64,8 @@ public struct ExplorationFailure: Error, Sendable, CustomStringConvertible {
     public let finding: String
     /// The number of runs, including those that simplified the failing run.
     public let runs: Int
+    /// The file and the line of the call of `explore`, such as `TicketAppTests/TicketTests.swift:29`.
+    public internal(set) var place = ""
 
     init(_ run: FlowRun, invariant: String, finding: String, runs: Int) {
         self.run = run
@@ -78,6 +84,6 @@ public struct ExplorationFailure: Error, Sendable, CustomStringConvertible {
         return "\(what); run \(runs); replay: explore(.replay(\"\(replay)\")) or NFC_REPLAY='\(replay)'"
     }
 
-    /// The failure's ``line``, and the end of the trace.
-    public var description: String { "\(line)\n\(run.trace.table(last: 40))" }
+    /// The ``place`` and the failure's ``line``, then the rows of each fault and the end of the trace.
+    public var description: String { "\(place.isEmpty ? "" : "\(place): ")\(line)\n\(run.trace.table(last: 40))" }
 }

@@ -28,6 +28,8 @@ import VirtualTags
 ///   - busyPolicy: the treatment of a session that begins while the previous session's sheet is still visible.
 ///   - invariants: the conditions that have to hold after each run, including the run without faults.
 ///   - reader: the reader on which the test runs.
+///   - file: the file of the call, for the failure.
+///   - line: the line of the call, for the failure.
 ///   - flow: the code to explore. It must not keep state from one run to the next.
 /// - Returns: the number of runs, and the results of the run without faults.
 /// - Throws: ``ExplorationFailure`` with the first failing run, or ``FieldError``.
@@ -42,12 +44,31 @@ public func explore(
     busyPolicy: SessionArbiter.BusyPolicy = .queue,
     invariants: [Invariant] = Invariant.all,
     reader: TestReader = .ofProcess,
+    file: StaticString = #fileID,
+    line: UInt = #line,
     _ flow: @escaping @isolated(any) @Sendable (TestField) async throws -> Void
 ) async throws -> ExplorationReport {
     let settings = FieldSettings(tags, app, seed, limit, grace, busyPolicy, reader)
-    return try await Explorer.explore(exploration, settings, invariants) { field in
-        try await flow(field)
-        return nil
+    return try await located(file, line) {
+        try await Explorer.explore(exploration, settings, invariants) { field in
+            try await flow(field)
+            return nil
+        }
+    }
+}
+
+/// Runs an exploration, and adds the place of its call to a failure: a test that throws has only its own place, and in
+/// XCTest not even that.
+private func located(
+    _ file: StaticString,
+    _ line: UInt,
+    _ exploration: () async throws -> ExplorationReport
+) async throws -> ExplorationReport {
+    do {
+        return try await exploration()
+    } catch var failure as ExplorationFailure {
+        failure.place = "\(file):\(line)"
+        throw failure
     }
 }
 
@@ -75,10 +96,14 @@ public func explore<Value: Equatable & Sendable>(
     busyPolicy: SessionArbiter.BusyPolicy = .queue,
     invariants: [Invariant] = Invariant.all,
     reader: TestReader = .ofProcess,
+    file: StaticString = #fileID,
+    line: UInt = #line,
     _ flow: @escaping @isolated(any) @Sendable (TestField) async throws -> Value
 ) async throws -> ExplorationReport {
     let settings = FieldSettings(tags, app, seed, limit, grace, busyPolicy, reader)
-    return try await Explorer.explore(exploration, settings, invariants) { FlowResult(try await flow($0)) }
+    return try await located(file, line) {
+        try await Explorer.explore(exploration, settings, invariants) { FlowResult(try await flow($0)) }
+    }
 }
 
 /// A list of faults. The flow is run once with each of them.
@@ -221,6 +246,9 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
         }
         return Exploration(parts: [part])
     }
+
+    /// Whether the exploration has every part of ``everything``.
+    var triesEverything: Bool { Set(Self.everything.parts.map(\.name)).isSubset(of: parts.map(\.name)) }
 
     /// The names of the explorations, such as `losses, bad answers`. A report's attempts have the same names.
     public var description: String { parts.map(\.name).joined(separator: ", ") }

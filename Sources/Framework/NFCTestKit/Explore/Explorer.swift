@@ -92,8 +92,23 @@ struct Explorer {
             attempts: attempts,
             unchecked: invariants.compactMap { invariant in
                 unchecked[invariant.name].map { ExplorationReport.Unchecked(invariant: invariant.name, reason: $0) }
-            }
+            },
+            suggestions: exploration.triesEverything && completed.isVirtual ? Self.suggestions(after: completed) : []
         )
+    }
+
+    /// What a flow that passed everything does not try.
+    private static func suggestions(after first: CompletedRun) -> [String] {
+        var suggestions: [String] = []
+        if first.run.result == nil {
+            suggestions.append("return what the app read or reports, so that the values of the runs are compared")
+        }
+        if first.sessions < 2 {
+            suggestions.append("scan again with the same object (field.twice), so that state left by the first scan shows")
+        }
+        let other = first.writes > 0 ? "a tag that is locked (.readOnly) or full" : "a tag that holds something else"
+        suggestions.append("write a test with \(other), and expect an error there")
+        return suggestions
     }
 
     /// The replay line in `NFC_REPLAY`; nil when the variable is not set.
@@ -186,7 +201,8 @@ struct Explorer {
             return ExplorationFailure(run, invariant: "the flow ends", finding: error.reason, runs: runs)
         }
         if run.replay == nil, let error = run.error {
-            return ExplorationFailure(run, invariant: "the flow works", finding: "it threw \(error)", runs: runs)
+            let finding = "it threw \(error)" + (run.missingTag.map { ". \($0)" } ?? "")
+            return ExplorationFailure(run, invariant: "the flow works", finding: finding, runs: runs)
         }
         for invariant in invariants {
             switch await invariant.check(run) {
@@ -244,7 +260,8 @@ struct Explorer {
         // The first run shows whether all work can be tracked. If so, later runs don't wait for untracked work.
         let hasGrace = settings.grace != nil || runs == 1 || hasUntracked
         let field = try await TestField.opened(settings, hasGrace: hasGrace)
-        field.tracker.sharePrintedLines(printedLines)
+        let name = script.map { "the run with \($0)" } ?? "a run without faults"
+        field.tracker.sharePrintedLines(printedLines, of: name)
         note?.begin(script, in: field.tracker)
         field.state.withLock { [note] state in
             state.runNote = note
@@ -272,9 +289,8 @@ struct Explorer {
         run.goal = first?.tags
         run.goalResult = first?.result
         run.replacement = script == nil ? nil : replacement
-        run.courses = tag == nil ? first?.courses ?? [] : []
-        if run.courses.isEmpty { run.courses = field.state.withLock { $0.courses ?? [] } }
-        let completed = CompletedRun(
+        run.courses = (tag == nil ? first?.courses : nil) ?? field.state.withLock { $0.courses ?? [] }
+        var completed = CompletedRun(
             run: run,
             isVirtual: field.virtual != nil,
             writes: field.virtual?.writeCount ?? 0,
@@ -297,7 +313,7 @@ struct Explorer {
         replacement = FlowRun.Replacement(
             after: run.tags.first?.after,
             result: run.result,
-            course: run.courses.first ?? MemoryCourse(nil)
+            course: run.courses.first ?? MemoryCourse([])
         )
     }
 

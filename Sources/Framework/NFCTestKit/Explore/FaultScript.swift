@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCSessions
+import TagTrace
 import VirtualTags
 
 /// The faults of one run, written as a short line: `loss@7`, `tear@2:old`, `nak@3+flip@9#42`.
@@ -158,41 +159,64 @@ extension TestField {
     /// Sets the faults of a run.
     func arm(_ script: FaultScript, companion: NearbyTag?) {
         guard let virtual else { return }
-        let faults = script.steps.compactMap { step -> Fault? in
-            let exchange = Fault.Trigger.exchange(step.position - 1)
+        var faults: [Fault] = []
+        for step in script.steps {
+            let number = step.position
+            func add(_ effects: Fault.Effect...) {
+                faults += effects.map { Fault($0, at: .exchange(number - 1)) }
+            }
+            func tear(_ rest: TornWrite) { faults.append(Fault(.powerCut(rest), at: .write(number))) }
+            func note(_ text: String) -> Fault.Effect { .call { [weak self] in self?.noteFault(text) } }
             switch step.kind {
-            case .loss where !step.comesBack: return Fault(.loss, at: exchange)
+            case .loss where !step.comesBack:
+                add(note("the tag leaves before exchange \(number), and does not come back"), .loss)
             case .loss, .slip:
-                return Fault(
-                    event(step) { $0.slipAway(for: step.absence.map { .milliseconds($0) } ?? Self.absence) },
-                    at: exchange
-                )
-            case .done: return Fault(event(step) { $0.leaveAfterExchange() }, at: exchange)
-            case .silence: return Fault(.mute, at: exchange)
-            case .nak: return Fault(.refusal(0), at: exchange)
-            case .flip: return Fault(.bitError, at: exchange)
-            case .old: return Fault(.powerCut(.old), at: .write(step.position))
-            case .new: return Fault(.powerCut(.new), at: .write(step.position))
-            case .mixed: return Fault(.powerCut(.mixed(seed: UInt64(step.position))), at: .write(step.position))
-            case .cancel: return Fault(event(step) { $0.pressCancel() }, at: exchange)
-            case .stop: return Fault(event(step) { $0.cancelTask() }, at: exchange)
-            case .second: return Fault(event(step) { field in field.visit(by: companion) }, at: exchange)
-            case .swap: return Fault(event(step) { field in field.swap(for: companion) }, at: exchange)
-            case .gone: return nil
-            case .background: return Fault(event(step) { $0.goToBackground() }, at: exchange)
+                add(event(step) { $0.slipAway(for: step.absence.map { .milliseconds($0) } ?? Self.absence) })
+            case .done: add(note("the tag carries out exchange \(number), and its answer is lost"), .mute)
+            case .silence: add(note("the answer of exchange \(number) is lost"), .mute)
+            case .nak: add(note("the tag refuses exchange \(number)"), .refusal(0))
+            case .flip: add(note("a bit is wrong in the answer of exchange \(number)"), .bitError)
+            case .old: tear(.old)
+            case .new: tear(.new)
+            case .mixed: tear(.mixed(seed: UInt64(number)))
+            case .cancel: add(event(step) { $0.pressCancel() })
+            case .stop: add(event(step) { $0.cancelTask() })
+            case .second: add(event(step) { $0.visit(by: companion) })
+            case .swap: add(event(step) { $0.swap(for: companion) })
+            case .background: add(event(step) { $0.goToBackground() })
+            case .gone: break
             case .busy:
-                environment.arbiter.refuse(request: step.position) { [weak self] in
-                    self?.note("the system is busy, and refuses session \(step.position)")
+                environment.arbiter.refuse(request: number) { [weak self] in
+                    self?.noteFault("the system is busy, and refuses session \(number)")
                     self?.happened(step)
                 }
-                return nil
             }
         }
-        state.withLock { $0.departures = script.steps.filter { $0.kind == .gone } }
-        let lostAnswers = script.steps.filter { $0.kind == .done }.map { step in
-            Fault(.mute, at: .exchange(step.position - 1))
+        state.withLock { $0.steps = script.steps }
+        virtual.arm(FaultPlan(faults, seed: script.seed))
+    }
+
+    private func noteFault(_ text: String) { note(Trace.faultMark + text) }
+
+    /// Called after each exchange. Notes its tears, and removes a tag whose answer was lost.
+    func endFaults() {
+        guard let counts = virtual?.countsSinceArmed else { return }
+        let ended = state.withLock { state in
+            let ended = state.steps.filter { step in
+                step.kind.isTear && step.position <= counts.writes
+                    || step.kind == .done && step.position <= counts.exchanges
+            }
+            state.steps.removeAll { ended.contains($0) }
+            return ended
         }
-        virtual.arm(FaultPlan(faults + lostAnswers, seed: script.seed))
+        for step in ended {
+            if step.kind == .done {
+                _ = slipAway(for: Self.absence)
+            } else {
+                let rest = step.kind == .mixed ? "bits of the old and the new data" : "the \(step.kind) data"
+                noteFault("the tag loses power in write \(step.position), which leaves \(rest)")
+            }
+        }
     }
 
     /// The steps of the run's script that happened.
@@ -202,9 +226,9 @@ extension TestField {
         return script.steps.filter { step in
             switch step.kind {
             case .old, .new, .mixed: step.position <= counts.writes
-            case .silence, .nak, .flip: step.position <= counts.exchanges
+            case .silence, .nak, .flip, .done: step.position <= counts.exchanges
             case .loss where !step.comesBack: step.position <= counts.exchanges
-            case .loss, .slip, .done, .gone, .cancel, .stop, .second, .swap, .background, .busy: events.contains(step)
+            case .loss, .slip, .gone, .cancel, .stop, .second, .swap, .background, .busy: events.contains(step)
             }
         }
     }
@@ -213,7 +237,7 @@ extension TestField {
     func willConnect() {
         let step = state.withLock { state in
             state.connections += 1
-            return state.departures.first { $0.position == state.connections }
+            return state.steps.first { $0.kind == .gone && $0.position == state.connections }
         }
         if let step, goAway() { happened(step) }
     }
@@ -232,11 +256,11 @@ extension TestField {
         guard let virtual else { return false }
         let tags = virtual.tags
         guard !tags.isEmpty else { return false }
-        note("the tag slips away")
+        noteFault("the tag slips away, and is back after \(absence)")
         virtual.removeAll()
         _ = environment.clock.schedule(after: absence) { [weak self] in
             guard let self else { return }
-            note("the tag is back")
+            noteFault("the tag is back")
             state.withLock { state in
                 let isUnchanged = state.tags.allSatisfy { $0.before != nil && TagContents(of: $0.virtual) == $0.before }
                 state.connectionsAtReturn = isUnchanged ? state.connections : nil
@@ -244,23 +268,6 @@ extension TestField {
             for tag in tags where !isGoneCompanion(tag) { virtual.bring(tag) }
         }
         return true
-    }
-
-    /// Makes the tag slip away as soon as it has carried out the next exchange.
-    private func leaveAfterExchange() -> Bool {
-        guard virtual?.tags.isEmpty == false else { return false }
-        note("the tag carries out the next command, and its answer is lost")
-        state.withLock { $0.leavesAfterExchange = true }
-        return true
-    }
-
-    /// Called after each exchange.
-    func leaveIfDone() {
-        let leaves = state.withLock { state in
-            defer { state.leavesAfterExchange = false }
-            return state.leavesAfterExchange
-        }
-        if leaves { _ = slipAway(for: Self.absence) }
     }
 
     /// Whether a tag is the second tag and has already left.
@@ -272,11 +279,11 @@ extension TestField {
 
     private func visit(by companion: NearbyTag?) -> Bool {
         guard let virtual, let companion else { return false }
-        note("a second tag enters the field: \(companion)")
+        noteFault("a second tag enters the field: \(companion)")
         virtual.bring(companion.virtual)
         state.withLock { $0.companionIsGone = false }
         _ = environment.clock.schedule(after: Self.absence) { [weak self] in
-            self?.note("the second tag is taken away")
+            self?.noteFault("the second tag is taken away")
             self?.state.withLock { $0.companionIsGone = true }
             virtual.remove(companion.virtual)
         }
@@ -287,11 +294,11 @@ extension TestField {
         guard let virtual, let companion, let first = state.withLock({ $0.tags.first }) else { return false }
         let others = virtual.tags.filter { $0 !== first.virtual }
         guard others.count < virtual.tags.count else { return false }
-        note("the tag leaves")
+        noteFault("the tag leaves")
         virtual.removeAll()
         _ = environment.clock.schedule(after: Self.absence) { [weak self] in
             guard let self else { return }
-            note("another tag comes in its place: \(companion)")
+            noteFault("another tag comes in its place: \(companion)")
             for tag in others + [companion.virtual] { virtual.bring(tag) }
         }
         return true
@@ -299,25 +306,25 @@ extension TestField {
 
     private func goAway() -> Bool {
         guard let virtual, !virtual.tags.isEmpty else { return false }
-        note("the tag leaves before the app connects to it")
+        noteFault("the tag leaves before the app connects to it")
         virtual.removeAll()
         return true
     }
 
     private func pressCancel() -> Bool {
-        note("the user presses Cancel")
+        noteFault("the user presses Cancel")
         return sheet.cancel()
     }
 
     private func cancelTask() -> Bool {
         guard let task = state.withLock({ $0.task }) else { return false }
-        note("the task of the flow is cancelled")
+        noteFault("the task of the flow is cancelled")
         task.cancel()
         return true
     }
 
     private func goToBackground() -> Bool {
-        note("the app goes to the background")
+        noteFault("the app goes to the background")
         return environment.arbiter.endSession(with: .appInBackground)
     }
 }

@@ -16,6 +16,9 @@ public struct FlowRun: Sendable {
         public let after: TagContents?
         /// The tag's index among the tags of the flow; nil for the second tag of an exploration.
         let number: Int?
+        /// The memory before and after the run; empty if unknown.
+        let areasBefore: [MemoryArea]
+        let areasAfter: [MemoryArea]
     }
 
     /// The faults of the run; nil in the first run, which is made without faults.
@@ -49,10 +52,10 @@ public struct FlowRun: Sendable {
     var courses: [MemoryCourse] = []
     /// Whether the app has connected again to a tag that slipped away and came back as it was before the run.
     let triesAgain: Bool
-    /// Whether the app has written or locked NDEF, in contrast to its own commands.
-    let writesNDEF: Bool
     /// The run without faults with the second tag alone; nil unless that tag takes the place of the first.
     var replacement: Replacement?
+    /// A sentence about a field that never had a tag; nil if it had one.
+    let missingTag: String?
     /// Descriptions of the objects that were not freed after the run.
     var leaks: [String] = []
     /// A cache of the NDEF contents of tags, shared by all runs of the exploration.
@@ -80,12 +83,12 @@ public struct FlowRun: Sendable {
         case .failure(let thrown): (self.result, error) = (nil, thrown)
         }
         happened = replay.map { field.happened(of: $0) } ?? []
+        missingTag = field.missingTag
         let state = field.state.withLock { $0 }
         sheet = state.sheet
         shownErrors = state.shownErrors
         errorsAfterSuccess = state.errorsAfterSuccess
         triesAgain = state.triesAgain
-        writesNDEF = state.writesNDEF
         completions = state.completions
         self.leavesSessionOpen = leavesSessionOpen
         var count = 0
@@ -96,7 +99,9 @@ public struct FlowRun: Sendable {
                 name: tag.description,
                 before: field.virtual == nil ? nil : tag.before,
                 after: field.virtual == nil ? nil : TagContents(of: tag.virtual),
-                number: tag.isCompanion ? nil : count
+                number: tag.isCompanion ? nil : count,
+                areasBefore: field.virtual == nil ? [] : tag.areasBefore,
+                areasAfter: field.virtual == nil ? [] : MemoryArea.all(of: tag.virtual)
             )
         }
         trace = Trace(state.log)

@@ -68,7 +68,9 @@ extension Invariant {
                 let new = try await run.readings.read(after)
                 let isLockedOnPurpose = try await run.reached(tag)?.access == .readOnly
                 if old.access == .readWrite, new.access == .readOnly, !isLockedOnPurpose {
-                    return .broken("\(tag.name) can no longer be written")
+                    // The lock bits and the capability container of a Type 2 tag can't be cleared.
+                    let lock = after.tagType == 2 ? "is locked for good: it" : "is locked: it can be read, but"
+                    return .broken("\(tag.name) \(lock) can no longer be written")
                 }
             } catch {
                 let copy = after.makeTag()
@@ -221,7 +223,7 @@ extension Invariant {
     /// otherwise).
     public static let noMisuse = Invariant("the API is used correctly") { run in
         [APIMisuse.messageAfterEnd, .beginsTwice, .beginsAgain, .delegateOfMainActor].lazy.map(\.explanation)
-            .first { mistake in run.trace.entries.contains { $0.event == .note(mistake) } }
+            .first { run.hasNote($0) }
     }
 
     /// Sessions, their delegates and the tags that they found are freed after the flow has ended.
@@ -249,7 +251,10 @@ extension FlowRun {
     }
 
     /// Whether the user has scanned again, see ``TestField/twice(_:)``.
-    fileprivate var scansAgain: Bool { trace.entries.contains { $0.event == .note("the user scans again") } }
+    fileprivate var scansAgain: Bool { hasNote("the user scans again") }
+
+    /// Whether the trace has this note.
+    func hasNote(_ text: String) -> Bool { trace.entries.contains { $0.event == .note(text) } }
 
     /// Whether the tag lost power in a write, which left a mixture of old and new bits.
     ///

@@ -16,9 +16,9 @@ struct MemoryCourse: Sendable {
     private var last: [MemoryArea]
     private var values: [Place: Set<ArraySlice<UInt8>>] = [:]
 
-    /// - Parameter contents: the tag's contents before the run; nil if this kind of tag can't be copied.
-    init(_ contents: TagContents?) {
-        before = contents?.areas ?? []
+    /// - Parameter areas: the tag's memory before the run; empty if it is unknown.
+    init(_ areas: [MemoryArea]) {
+        before = areas
         last = before
     }
 
@@ -26,8 +26,7 @@ struct MemoryCourse: Sendable {
     var hasWrites: Bool { !values.isEmpty }
 
     /// Adds the state of the memory after a command.
-    mutating func add(_ contents: TagContents) {
-        let areas = contents.areas
+    mutating func add(_ areas: [MemoryArea]) {
         for (index, area) in areas.enumerated() where index < last.count {
             for unit in area.differences(from: last[index]) {
                 values[Place(area: index, unit: unit), default: []].insert(area[unit: unit])
@@ -39,10 +38,9 @@ struct MemoryCourse: Sendable {
     /// Describes the first wrong unit of the memory after a run; nil when the memory is right.
     ///
     /// - Parameters:
-    ///   - contents: the tag's contents after the run.
+    ///   - areas: the tag's memory after the run.
     ///   - isDone: whether the flow reported success. If so, all writes have to be complete.
-    func finding(of contents: TagContents, isDone: Bool) -> String? {
-        let areas = contents.areas
+    func finding(of areas: [MemoryArea], isDone: Bool) -> String? {
         // A flow may create files and delete them.
         for index in 0..<(isDone ? max(areas.count, last.count) : min(areas.count, before.count)) {
             let area = Self.area(index, of: areas, like: last)
@@ -87,20 +85,21 @@ extension Invariant {
     public static let memoryIntact = rule("the memory is intact") { run in
         var verdict = Verdict.nothingToCheck("no tag's memory can be copied")
         for tag in run.tags {
-            guard let before = tag.before, let after = tag.after else { continue }
+            guard tag.before != nil || !tag.areasBefore.isEmpty else { continue }
+            let isChanged = tag.after != tag.before || tag.areasAfter != tag.areasBefore
             guard let number = tag.number, number < run.courses.count else {
                 if let course = run.replacement?.course, run.isReplaced, tag.number == nil {
-                    if !run.hasMixedTear, let finding = course.finding(of: after, isDone: false) {
+                    if !run.hasMixedTear, let finding = course.finding(of: tag.areasAfter, isDone: false) {
                         return .broken("\(tag.name), which came in place of the first tag: \(finding)")
                     }
-                } else if after != before, !run.canReachSecondTag(after) {
+                } else if isChanged, !run.canReachSecondTag(tag) {
                     return .broken("\(tag.name) was written, but is not the flow's tag")
                 }
                 continue
             }
             let course = run.courses[number]
             guard !course.isEmpty else { continue }
-            if course.hasWrites || after != before {
+            if course.hasWrites || isChanged {
                 verdict = .holds
             } else if verdict != .holds {
                 verdict = .nothingToCheck("no memory was written")
@@ -109,7 +108,9 @@ extension Invariant {
             let isDone = !run.reportsFailure && !run.isReplaced
             // No app can prevent the mixture of old and new bits that a tear leaves.
             if !isDone, run.hasMixedTear { continue }
-            if let finding = course.finding(of: after, isDone: isDone) { return .broken("\(tag.name): \(finding)") }
+            if let finding = course.finding(of: tag.areasAfter, isDone: isDone) {
+                return .broken("\(tag.name): \(finding)")
+            }
         }
         return verdict
     }
@@ -117,8 +118,9 @@ extension Invariant {
 
 extension FlowRun {
     /// Whether no app can prevent that its writes reach a second tag: NDEF writes to Type 5 tags contain no UID.
-    fileprivate func canReachSecondTag(_ contents: TagContents) -> Bool {
-        guard contents.tagType == 5, writesNDEF else { return false }
+    fileprivate func canReachSecondTag(_ tag: Tag) -> Bool {
+        guard let contents = tag.after, contents.tagType == 5, hasNote("app: writeNDEF") || hasNote("app: writeLock")
+        else { return false }
         // The writing and locking commands of ISO/IEC 15693, with the address flag and the UID of this tag.
         let writes: Set<UInt8> = [0x21, 0x22, 0x24, 0x27, 0x28, 0x29, 0x2A, 0x31, 0x32, 0x34]
         return !trace.exchanges.contains { exchange in
@@ -134,7 +136,7 @@ extension TestField {
     /// Starts to record the writes to the tags of the field.
     func watchMemory() {
         state.withLock { state in
-            state.courses = state.tags.map { MemoryCourse($0.before) }
+            state.courses = state.tags.map { MemoryCourse($0.areasBefore) }
             state.writesNoted = 0
         }
     }
@@ -147,14 +149,14 @@ extension TestField {
             guard writes > state.writesNoted, let count = state.courses?.count else { return }
             state.writesNoted = writes
             for (index, tag) in state.tags.prefix(count).enumerated() {
-                if let contents = TagContents(of: tag.virtual) { state.courses?[index].add(contents) }
+                state.courses?[index].add(MemoryArea.all(of: tag.virtual))
             }
         }
     }
 }
 
 /// A writable part of a tag's memory, in units of pages, blocks, or the bytes of a file.
-struct MemoryArea: Sendable {
+struct MemoryArea: Sendable, Equatable {
     var unitName: String
     var unit: Int
     var bytes: [UInt8]
@@ -163,6 +165,13 @@ struct MemoryArea: Sendable {
 
     subscript(unit index: Int) -> ArraySlice<UInt8> {
         bytes[min(index * unit, bytes.count)..<min((index + 1) * unit, bytes.count)]
+    }
+
+    /// The areas of a tag's memory; empty if the memory is unknown. A card of the test's own is one area.
+    static func all(of tag: any VirtualTag) -> [MemoryArea] {
+        if let contents = TagContents(of: tag) { return contents.areas }
+        guard let memory = (tag as? VirtualType4Tag)?.card.persistentMemory, !memory.isEmpty else { return [] }
+        return [MemoryArea(unitName: "byte", unit: 1, bytes: memory)]
     }
 
     /// The units in which two states of the area differ.
@@ -179,7 +188,7 @@ extension TagContents {
         case .type1(let contents): return [MemoryArea(unitName: "byte", unit: 1, bytes: contents.memory)]
         case .type2(let contents):
             let memory = MemoryArea(unitName: "page", unit: 4, bytes: contents.memory)
-            // The counter of readings is none of these: it changes with each visit of the tag.
+            // An NTAG has only a counter of its readings, which changes with each visit of the tag.
             guard contents.countersOfProduct.count == 3 else { return [memory] }
             let counters = contents.counters.flatMap { [UInt8](bigEndian: Int($0), count: 3) }
             return [memory, MemoryArea(unitName: "counter", unit: 3, bytes: counters)]

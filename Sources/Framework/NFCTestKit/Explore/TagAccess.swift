@@ -56,13 +56,9 @@ extension TagContents {
 
 extension Type2Contents {
     /// The pages of the password, or of the key; empty for a product without them.
-    private var passwordPages: Range<Int> {
-        switch secretPages.count {
-        // The password, and its acknowledgement, which opens nothing.
-        case 2: secretPages[0]..<(secretPages[0] + 1)
-        case 4: secretPages[0]..<(secretPages[0] + 4)
-        default: 0..<0
-        }
+    private var passwordPages: [Int] {
+        // After a password comes its acknowledgement, which opens nothing.
+        secretPages.count == 2 ? [secretPages[0]] : secretPages
     }
 
     private func bytes(of page: Int) -> [UInt8] { Array(memory.dropFirst(4 * page).prefix(4)) }

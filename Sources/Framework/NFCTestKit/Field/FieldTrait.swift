@@ -29,7 +29,12 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
             field.close()
             CurrentTest.detach()
         }
-        try await field.attend(function)
+        do {
+            try await field.attend(function)
+        } catch {
+            field.reportMissingTag()
+            throw error
+        }
         await field.releaseReader()
     }
 }

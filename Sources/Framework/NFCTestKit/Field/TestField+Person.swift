@@ -2,6 +2,7 @@
 import LinuxSupport
 import NFCSessions
 import TagLink
+import TagTrace
 public import VirtualTags
 
 extension TestField {
@@ -74,7 +75,7 @@ extension TestField {
         if virtual == nil, replay == nil { Self.ask("Put this on the reader: \(spec)") }
         state.withLock { state in
             state.tags.append(tag)
-            state.courses?.append(MemoryCourse(tag.before))
+            state.courses?.append(MemoryCourse(tag.areasBefore))
         }
         return tag
     }
@@ -112,6 +113,7 @@ extension TestField {
                 "Faults are for virtual tags. Run this without NFC_TEST_READER and without a recording."
             )
         }
+        if !faults.isEmpty { note("\(Trace.faultMark)set by the test: \(faults)") }
         virtual.arm(faults)
     }
 

@@ -102,12 +102,19 @@ extension TestField {
             return ("its limit is \(limit) s.\(what)", " Set limit: for a longer flow.")
         }
         let (sessions, log) = state.withLock { ($0.sessionsMade, $0.log) }
-        let released = Trace.Event.note(APIMisuse.delegateReleased.explanation)
+        func lastNote(_ start: String) -> String? {
+            for entry in log.reversed() { if case .note(let text) = entry.event, text.hasPrefix(start) { return text } }
+            return nil
+        }
         let advice =
-            if sessions > 0, environment.arbiter.requestCount == 0 {
+            if let refusal = lastNote(ReaderSession.refusalNote) {
+                "Its last session never began: \(refusal) The delegate gets the error in didInvalidateWithError."
+            } else if sessions > 0, environment.arbiter.requestCount == 0 {
                 "A session was created but never begun: call begin()."
-            } else if log.contains(where: { $0.event == released }) {
-                APIMisuse.delegateReleased.explanation
+            } else if let released = lastNote(APIMisuse.releasedNote) {
+                released
+            } else if let missingTag {
+                missingTag
             } else {
                 "Look for a continuation that no path resumes."
             }
@@ -122,6 +129,15 @@ extension TestField {
              \(advice) Nothing happened for \(longText) s of real time, which is ten times grace\(shorter)
             """
         )
+    }
+
+    /// A sentence for a failure in a field that never had a tag; nil if it had one, or no session.
+    var missingTag: String? {
+        guard virtual != nil, state.withLock({ $0.tags.isEmpty && $0.sessionsMade > 0 }) else { return nil }
+        return """
+            No tag came near, because the field has none. Name one, as in \
+            withField(.product("NTAG215", holding: .uri("https://example.com"))), or call field.bring(_:).
+            """
     }
 
     /// Ends a flow whose code has been running for too long without any other event.

@@ -40,18 +40,14 @@ public final class TestField: Sendable {
         var sessionsMade = 0
         /// The steps of the script that have happened.
         var happened: [FaultScript.Step] = []
-        /// How many times the test's code has connected to a tag, and the faults that remove a tag just before a
-        /// connection.
+        /// How many times the test's code has connected to a tag.
         var connections = 0
-        var departures: [FaultScript.Step] = []
+        /// The steps of the script, without those that ended with an exchange.
+        var steps: [FaultScript.Step] = []
         /// The number of connections when a slipped tag came back as it was before the run, and whether the app has
         /// sent something over a later connection.
         var connectionsAtReturn: Int?
         var triesAgain = false
-        /// Whether the test's code has written or locked NDEF.
-        var writesNDEF = false
-        /// Whether the tag slips away when it has carried out the next exchange.
-        var leavesAfterExchange = false
         /// Whether the second tag of an exploration has left.
         var companionIsGone = false
         /// The objects that the code under test created and has to free; nil when leaks aren't checked.
@@ -235,7 +231,7 @@ public final class TestField: Sendable {
         state.withLock { state in
             if let count = state.connectionsAtReturn, state.connections > count { state.triesAgain = true }
         }
-        leaveIfDone()
+        endFaults()
     }
 
     private func showed(_ content: SheetContent) {

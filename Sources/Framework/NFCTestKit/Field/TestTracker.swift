@@ -63,6 +63,8 @@ final class TestTracker: TestContext {
         var hasOldJobs = false
         /// The lines that were already printed and are not printed again; nil to print all lines.
         var printed: PrintedLines?
+        /// Names the exploration's run in printed lines; nil outside of explorations.
+        var run: String?
         /// Whether the test has failed because of a wait without a time limit.
         var isBlocked = false
         weak var field: TestField?
@@ -84,12 +86,29 @@ final class TestTracker: TestContext {
     var isOpen: Bool { state.withLock { $0.work.isOpen } }
 
     /// Shares the printed messages among the runs of an exploration, so that each message is printed only once.
-    func sharePrintedLines(_ lines: PrintedLines) { state.withLock { $0.printed = lines } }
+    ///
+    /// - Parameters:
+    ///   - lines: the messages so far.
+    ///   - run: names the run.
+    func sharePrintedLines(_ lines: PrintedLines, of run: String) {
+        state.withLock { ($0.printed, $0.run) = (lines, run) }
+    }
 
     func willConnect() { field?.willConnect() }
-    func willWriteNDEF() { field?.state.withLock { $0.writesNDEF = true } }
 
-    func prints(_ notice: String) -> Bool { state.withLock { $0.printed }?.add(notice) ?? true }
+    func line(for notice: String) -> String? {
+        let (printed, run) = state.withLock { ($0.printed, $0.run) }
+        guard let printed, let run else { return notice }
+        return printed.add(notice) ? "\(notice) This was in \(run)." : nil
+    }
+
+    func note(_ event: String) { field?.note(event) }
+
+    func end(because reason: String) -> Bool {
+        guard let field, field.isOpen else { return false }
+        field.fail(FieldError(.appEnds, reason, trace: field.trace), onlyFirst: true)
+        return true
+    }
 
     /// Whether waits without a time limit should return, because such a wait has ended the field.
     var givesUpWaits: Bool { state.withLock { $0.isBlocked && !$0.work.isOpen } }

@@ -58,6 +58,7 @@ public func withField<Value: Sendable>(
         field.close()
         return value
     } catch {
+        field.reportMissingTag()
         field.close()
         // If the flow departed from the recording, that is the cause of the failure, and is reported instead.
         try field.checkRecording()
@@ -167,6 +168,11 @@ extension TestField {
             QuiescenceMonitor.shared.remove(tracker)
         }
         return try await work()
+    }
+
+    /// Prints why a failed test found no tag. The app's own error, such as a time limit, does not say so.
+    func reportMissingTag() {
+        if let missingTag { environment.print(missingTag, from: "NFCTestKit") }
     }
 
     /// Throws if the code departed from the recording.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+public import CoreNFC
+import Foundation
 import NDEF
 import NFCSessions
 import TagLink
@@ -13,6 +15,8 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
     public let virtual: any VirtualTag
     /// The contents when the tag was created; nil for a tag that can't be copied, such as a scripted card.
     public let before: TagContents?
+    /// The memory when the tag was created; empty if unknown.
+    let areasBefore: [MemoryArea]
     /// Whether an exploration created the tag, as a second tag.
     let isCompanion: Bool
     private weak let field: TestField?
@@ -22,6 +26,7 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
         self.field = field
         self.isCompanion = isCompanion
         before = TagContents(of: virtual)
+        areasBefore = MemoryArea.all(of: virtual)
         description = "\(before?.product ?? "card") \(virtual.identifier.hexText())"
     }
 
@@ -56,12 +61,28 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
 }
 
 /// An NDEF message in a test: the contents of a tag before the test, or the expected contents after it.
-public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
+///
+/// An array joins the records of several messages:
+///
+/// ```swift
+/// let ticket = TagSpec.product("NTAG215", holding: [.uri("https://example.com"), .text("Day pass")])
+/// ```
+public struct TagMessage: Sendable, Hashable, CustomStringConvertible, ExpressibleByArrayLiteral {
     /// The bytes of the message; empty for a tag without a message.
     public var bytes: [UInt8]
 
     /// Creates a message from its bytes.
     public init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Creates a message with the records of all the given messages, in order.
+    public init(arrayLiteral messages: TagMessage...) {
+        let parts: [[NDEFRecord]?] = messages.map { message in
+            message.bytes.isEmpty ? [] : try? NDEFMessage(decoding: message.bytes).records
+        }
+        // An invalid part makes the whole invalid, so that creating a tag fails.
+        let records = parts.compactMap(\.self).flatMap(\.self)
+        bytes = parts.contains { $0 == nil } ? [0] : records.isEmpty ? [] : (try? NDEFMessage(records).encoded()) ?? [0]
+    }
 
     /// No message.
     public static let empty = TagMessage(bytes: [])
@@ -82,9 +103,39 @@ public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// A message with one record of a media type (RFC 2046).
+    ///
+    /// - Parameters:
+    ///   - type: the type, such as `text/vcard`.
+    ///   - payload: the content.
+    public static func media(_ type: String, _ payload: [UInt8]) -> TagMessage {
+        TagMessage { () throws(NDEFError) in NDEFRecord(.media, type: Array(type.utf8), payload: payload) }
+    }
+
+    /// A message with one record of an external type.
+    ///
+    /// - Parameters:
+    ///   - type: the type, such as `example.com:ticket`.
+    ///   - payload: the content.
+    public static func external(_ type: String, _ payload: [UInt8]) -> TagMessage {
+        TagMessage { () throws(NDEFError) in NDEFRecord(.external, type: Array(type.utf8), payload: payload) }
+    }
+
     /// Creates a message from a record. For an invalid record, the bytes are invalid too, so that creating a tag fails.
     private init(_ record: () throws(NDEFError) -> NDEFRecord) {
         bytes = (try? record()).flatMap { try? NDEFMessage([$0]).encoded() } ?? [0]
+    }
+
+    /// Returns the activity with which an app is continued when a tag with this message was read in the background.
+    ///
+    /// - Returns: an activity with the link of the first URI record, and the whole message; nil without a link, because
+    ///   then a phone offers no app.
+    public func makeUserActivity() -> NSUserActivity? {
+        guard let records = try? NDEFMessage(decoding: bytes).records,
+            let link = records.lazy.compactMap({ try? URIRecord($0).uri }).first, let url = URL(string: link),
+            let message = NFCNDEFMessage(data: Data(bytes))
+        else { return nil }
+        return NSUserActivity(webpageURL: url, ndefMessagePayload: message)
     }
 
     /// The records as text, such as `URI https://example.com`.

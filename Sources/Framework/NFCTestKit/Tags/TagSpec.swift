@@ -11,6 +11,9 @@ public import VirtualTags
 /// ```swift
 /// "NTAG215"
 /// .product("NTAG215", holding: .uri("https://example.com"))
+/// .product("NTAG215", holding: .text("Day pass")).readOnly
+/// .product("ICODE SLIX").writing([0x12, 0x34, 0x56, 0x78], atBlock: 5)
+/// .feliCa(system: 0x0003, services: [0x090F: journeys])
 /// .dump(bytes)
 /// .script([([0x00, 0xB0, 0x00, 0x00, 0x02], [0xCA, 0xFE, 0x90, 0x00])])
 /// ```
@@ -21,6 +24,11 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         case script([(command: [UInt8], answer: [UInt8])])
         case contents(TagContents)
         case object(any VirtualTag)
+        /// A card of the test's own, which is a value.
+        case card(any Card, Type4FrontEnd)
+        case feliCa(system: UInt16, services: [UInt16: [UInt8]], idm: [UInt8]?)
+        /// A tag and a change of it, with a description for the user.
+        case changed(TagSpec, String, @Sendable (any VirtualTag) async throws(FieldError) -> any VirtualTag)
     }
 
     private let source: Source
@@ -52,9 +60,85 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
     /// A tag with these contents.
     public static func contents(_ contents: TagContents) -> TagSpec { TagSpec(.contents(contents)) }
 
-    /// Your own virtual tag. Each run of an exploration gets a new tag with the same contents. If these can't be
+    /// Your own virtual tag. Each run of an exploration gets a new tag with the same contents, and a `VirtualType4Tag`
+    /// a copy of its card. An exploration also checks what such a card returns as `persistentMemory`. If a tag can't be
     /// copied, all runs use this object, with the contents that the earlier runs have left.
     public static func tag(_ tag: any VirtualTag) -> TagSpec { TagSpec(.object(tag)) }
+
+    /// A FeliCa Standard card with one system, whose services are read and written without encryption.
+    ///
+    /// - Parameters:
+    ///   - system: the system code, such as 0003.
+    ///   - services: the blocks of each service by its code, 16 bytes each; the last block is padded.
+    ///   - idm: the IDm, 8 bytes; nil for one that the field's seed determines.
+    public static func feliCa(system: UInt16, services: [UInt16: [UInt8]], idm: [UInt8]? = nil) -> TagSpec {
+        TagSpec(.feliCa(system: system, services: services, idm: idm))
+    }
+
+    /// The same tag, locked as the app's `writeLock` locks it: it can be read, and not be written any more.
+    ///
+    /// A tag that no app can lock, such as an NTAG 424 DNA as delivered, fails with `badTag`.
+    public var readOnly: TagSpec {
+        changed("locked") { tag throws(FieldError) in
+            let copy = TagContents(of: tag)?.makeTag() ?? tag
+            do throws(TagError) {
+                try await withActivatedTag(in: copy) { tag throws(TagError) in try await tag.lock() }
+            } catch {
+                throw FieldError(.badTag, "This tag can't be locked: \(error.reason)")
+            }
+            return copy
+        }
+    }
+
+    /// The same tag with other bytes in its memory, which need not be NDEF.
+    ///
+    /// - Parameters:
+    ///   - bytes: the bytes.
+    ///   - block: where they begin: a page of a Type 2 tag, or a block of an ISO 15693, FeliCa Lite-S or MIFARE Classic
+    ///     tag.
+    public func writing(_ bytes: [UInt8], atBlock block: Int) -> TagSpec {
+        changed("with \(bytes.count) bytes at block \(block)") { tag throws(FieldError) in
+            guard var contents = TagContents(of: tag), contents.write(bytes, atBlock: block) else {
+                throw FieldError(.badTag, "This tag has no memory for \(bytes.count) bytes at block \(block).")
+            }
+            return contents.makeTag()
+        }
+    }
+
+    /// The same Type 2 tag, protected by a password as with `PWD_AUTH` of NTAG21x and MIFARE Ultralight EV1.
+    ///
+    /// - Parameters:
+    ///   - password: the password, 4 bytes.
+    ///   - acknowledgement: the tag's answer to the right password, 2 bytes (PACK).
+    ///   - page: the first protected page (AUTH0).
+    ///   - protectsReading: whether reading needs the password too.
+    public func protected(
+        by password: [UInt8],
+        acknowledgement: [UInt8] = [0, 0],
+        fromPage page: UInt8 = 4,
+        protectsReading: Bool = false
+    ) -> TagSpec {
+        changed("protected by a password") { tag throws(FieldError) in
+            guard case .type2(var contents) = TagContents(of: tag), contents.access != nil,
+                let start = contents.product.firstConfigurationPage.map({ 4 * $0 })
+            else {
+                throw FieldError(.badTag, "This tag has no password of 4 bytes. An NTAG215 has one.")
+            }
+            guard password.count == 4, acknowledgement.count == 2 else {
+                throw FieldError(.badTag, "A password has 4 bytes, and its acknowledgement 2.")
+            }
+            contents = contents.completed
+            contents.memory[start + 3] = page
+            contents.memory[start + 4] |= protectsReading ? 0x80 : 0
+            contents.memory.replaceSubrange(start + 8..<start + 14, with: password + acknowledgement)
+            return VirtualType2Tag(contents)
+        }
+    }
+
+    private func changed(
+        _ what: String,
+        _ change: @escaping @Sendable (any VirtualTag) async throws(FieldError) -> any VirtualTag
+    ) -> TagSpec { TagSpec(.changed(self, what, change)) }
 
     /// A few words about the tag, for asking the user to put it on a reader.
     public var description: String {
@@ -64,6 +148,9 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         case .script: "a card"
         case .contents(let contents): "\(contents.product) \(contents.uid.hexText())"
         case .object(let tag): "a tag \(tag.identifier.hexText())"
+        case .card(_, let frontEnd): "a card \(frontEnd.identifier.hexText())"
+        case .feliCa(let system, _, _): "a FeliCa card with system \(system.hexText(digits: 4))"
+        case .changed(let spec, let what, _): "\(spec), \(what)"
         }
     }
 
@@ -84,15 +171,27 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
             return VirtualType4Tag(card: ScriptedCard(pairs), frontEnd: .randomUID(using: &generator))
         case .contents(let contents): return contents.makeTag()
         case .object(let tag): return tag
+        case .card(let card, let frontEnd): return VirtualType4Tag(card: card, frontEnd: frontEnd)
+        case .feliCa(let system, let services, let idm):
+            var generator = SplitMix64(seed: seed)
+            let idm = idm ?? [0x01, 0x2E] + (0..<6).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+            guard idm.count == 8 else { throw FieldError(.badTag, "An IDm has 8 bytes, and not \(idm.count).") }
+            let files = services.sorted { $0.key < $1.key }.map { FeliCaFile(serviceCodes: [$0.key], memory: $0.value) }
+            let contents = FeliCaStandardContents(idm: idm, systems: [FeliCaSystem(code: system, files: files)])
+            return VirtualType3Tag(contents)
+        case .changed(let spec, _, let change): return try await change(try await spec.make(seed: seed))
         }
     }
 
     /// Returns the same tag as contents, which are faster to create; `self` when the contents can't be copied.
     func prepared(seed: UInt64) async throws(FieldError) -> TagSpec {
         switch source {
-        case .product, .dump: return TagContents(of: try await make(seed: seed)).map { TagSpec(.contents($0)) } ?? self
-        case .object(let tag): return TagContents(of: tag).map { TagSpec(.contents($0)) } ?? self
-        case .script, .contents: return self
+        case .product, .dump, .feliCa, .changed:
+            return TagContents(of: try await make(seed: seed)).map { TagSpec(.contents($0)) } ?? self
+        case .object(let tag):
+            if let contents = TagContents(of: tag) { return TagSpec(.contents(contents)) }
+            return (tag as? VirtualType4Tag).map { TagSpec(.card($0.card, $0.frontEnd)) } ?? self
+        case .script, .contents, .card: return self
         }
     }
 
@@ -136,6 +235,10 @@ extension TagSpec {
     /// the technology allows a choice, the reader finds this tag first, so that code that uses the first tag uses the
     /// wrong tag.
     func companion(of tag: any VirtualTag, seed: UInt64) async throws(FieldError) -> TagSpec {
+        if case .card(let card, .nfcA(let uid, let atqa, let sak, let ats)) = source {
+            let other = Self.identifier(before: uid, of: .nfcA)
+            return TagSpec(.card(card, .nfcA(uid: other, atqa: atqa, sak: sak, ats: ats)))
+        }
         guard let contents = TagContents(of: tag) else {
             // A scripted card has a random UID. A few tries give a UID that is found first.
             for number in 1...64 {
@@ -213,5 +316,34 @@ extension TagContents {
         else { return self }
         contents.memory.replaceSubrange((4 * page)..., with: other.memory[(4 * page)...])
         return .type2(contents)
+    }
+
+    /// Writes bytes into the memory. Returns false if the memory is too small, or has no blocks.
+    fileprivate mutating func write(_ bytes: [UInt8], atBlock block: Int) -> Bool {
+        func written(_ memory: inout [UInt8], _ blockSize: Int) -> Bool {
+            let (start, hasOverflow) = block.multipliedReportingOverflow(by: blockSize)
+            guard block >= 0, !hasOverflow, start <= memory.count, bytes.count <= memory.count - start else {
+                return false
+            }
+            memory.replaceSubrange(start..<start + bytes.count, with: bytes)
+            return true
+        }
+        switch self {
+        case .type2(var contents):
+            contents = contents.completed
+            guard written(&contents.memory, 4) else { return false }
+            self = .type2(contents)
+        case .type3(.liteS(var contents)):
+            guard written(&contents.userMemory, 16) else { return false }
+            self = .type3(.liteS(contents))
+        case .type5(var contents):
+            guard written(&contents.memory, contents.product.blockSize) else { return false }
+            self = .type5(contents)
+        case .classic(var contents):
+            guard written(&contents.memory, 16) else { return false }
+            self = .classic(contents)
+        case .type1, .type3(.standard), .type4, .nfcA: return false
+        }
+        return true
     }
 }

@@ -7,10 +7,24 @@ import TextSafety
 extension NFCEnvironment {
     /// The environment of the process, created from `NFC_READER`, `NFC_TAGS`, `NFC_SHEET` and `NFC_RECORD` at its first
     /// use.
-    public static let process: NFCEnvironment = NFCEnvironment(.ofProcess) { departure in
-        // The session ends with the same reason, which `noticeOnce` does not report again.
-        NFCEnvironment.process.noticeOnce(departure.reason, from: "NFC_READER")
-    }
+    ///
+    /// In a process that runs tests, there is no reader unless `NFC_READER` or `NFC_TAGS` names one: a test must not
+    /// use a tag that happens to lie on a reader.
+    public static let process: NFCEnvironment = {
+        let configuration = ReaderConfiguration.ofProcess
+        let runsTests = CommandLine.arguments.first?.hasSuffix(".xctest") == true
+        if runsTests, configuration.reader == nil, configuration.tags == nil {
+            let reason = """
+                A test uses Core NFC outside of a field, so there is no reader. Call the code inside withField of \
+                NFCTestKit, or give the test the trait .field. To use a real reader, set NFC_READER.
+                """
+            return NFCEnvironment(reader: .none(reason: reason))
+        }
+        return NFCEnvironment(configuration) { departure in
+            // The session ends with the same reason, which `noticeOnce` does not report again.
+            NFCEnvironment.process.noticeOnce(departure.reason, from: "NFC_READER")
+        }
+    }()
 
     /// The environment for new sessions: that of the caller's test, or else that of the process.
     public static var current: NFCEnvironment { ofTest ?? .process }

@@ -133,8 +133,8 @@ public final class NFCEnvironment: Sendable {
     /// Writes a line to standard error, unless the environment belongs to a test that suppresses the line.
     package func print(_ text: String, from source: String = "CoreNFC") {
         let text = VisibleText.escaped(text)
-        guard testContext?.prints(text) ?? !belongsToTest else { return }
-        OutputDescriptor.standardError.write("\(source): \(text)\n")
+        let line = testContext.map { $0.line(for: text) } ?? (belongsToTest ? nil : text)
+        if let line { OutputDescriptor.standardError.write("\(source): \(line)\n") }
     }
 
     /// Reports a problem of the whole process, such as a missing reader. Each sentence is reported only once, even if
@@ -163,11 +163,20 @@ package protocol TestContext: AnyObject, Sendable {
     /// Called just before the test's code connects to a tag. Triggers the faults that are planned for this moment.
     func willConnect()
 
-    /// Called just before the test's code writes or locks NDEF on a tag.
-    func willWriteNDEF()
+    /// Returns the line to print for a message to the app's author, which is also stored in the test's trace; nil for
+    /// no line.
+    func line(for notice: String) -> String?
 
-    /// Returns whether a message for the app's author is printed as well as stored in the test's trace.
-    func prints(_ notice: String) -> Bool
+    /// Adds an event to the test's trace, such as a call of the app or of its delegate.
+    func note(_ event: String)
+
+    /// Ends the test with an error, because a phone would end the app now.
+    ///
+    /// - Returns: false when the test can't be ended.
+    func end(because reason: String) -> Bool
+
+    /// Whether the test is still running.
+    var isOpen: Bool { get }
 }
 
 /// An object that should be freed when a test has ended.

@@ -46,7 +46,10 @@ extension ReaderSession {
         case .dropTags:
             dropTags(.gone)
             state.withLock { $0.connected = nil }
-        case .expireTags: dropTags(.limit)
+        case .expireTags:
+            let seconds = limits.connectedTag.components.seconds
+            environment.testContext?.note("the tag was connected for \(seconds) s, its limit: polling has to restart")
+            dropTags(.limit)
         case .notifyTags:
             let (claim, found) = state.withLock { ($0.claim, $0.found) }
             claim?.note(found.map(\.presence.identifier))
@@ -110,7 +113,9 @@ extension ReaderSession {
 
     private nonisolated func startSessionTimer() {
         let timer = environment.clock.schedule(limit: limits.session) { [weak self] in
-            self?.handle(.sessionTimerFired)
+            guard let self else { return }
+            environment.testContext?.note("the session reaches its limit of \(limits.session.components.seconds) s")
+            handle(.sessionTimerFired)
         }
         state.withLock { $0.sessionTimer = timer }
     }

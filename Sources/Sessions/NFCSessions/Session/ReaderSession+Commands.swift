@@ -49,12 +49,14 @@ extension ReaderSession {
     ///   - tag: the connected tag; or any tag of the last search, if `connecting` allows a connection.
     ///   - connecting: whether to connect to the tag first.
     ///   - queue: where the completion is called, within the environment; nil for any thread.
+    ///   - note: describes the result, which is nil for success, for a test's trace; it may return nil.
     ///   - procedure: works with the tag. It must not keep a reference to the tag.
     ///   - completion: called once, with the procedure's value or ``CommandError``, even when the session has ended.
     package nonisolated func perform<Value: Sendable>(
         on tag: ConnectableTag,
         connecting: Connecting = .never,
         queue: DispatchQueue? = nil,
+        note: (@Sendable (CommandError?) -> String?)? = nil,
         _ procedure: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value,
         completion: @escaping @Sendable (Result<Value, CommandError>) -> Void
     ) {
@@ -72,6 +74,11 @@ extension ReaderSession {
                 result = .failure(session.hasEnded ? .sessionInvalidated : error)
             }
             session.noteContact()
+            // Noted here, because the queue runs while the reader carries out the next command.
+            if let test = session.environment.testContext, let note {
+                let error: CommandError? = if case .failure(let error) = result { error } else { nil }
+                if let text = note(error) { test.note(text) }
+            }
             guard let queue else { return completion(result) }
             session.environment.call(on: queue) { completion(result) }
         }

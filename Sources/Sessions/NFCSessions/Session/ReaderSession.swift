@@ -74,6 +74,9 @@ public actor ReaderSession {
         case waiting
     }
 
+    /// The beginning of the note in a test's trace about a session that can't begin.
+    package static let refusalNote = "the session is refused: "
+
     /// The environment that the session was created in.
     public nonisolated let environment: NFCEnvironment
     /// The kinds of tags to look for, unless polling was restarted with another plan.
@@ -249,14 +252,17 @@ package enum APIMisuse: Sendable, Hashable {
     case messageAfterEnd
     /// The session waits for another session to end.
     case waitsForTurn
-    /// The delegate was released before the session had reported everything to it.
-    case delegateReleased
+    /// The delegate, an object of this class, was released before the session had reported anything useful to it.
+    case delegateReleased(String)
     /// The delegate's methods are isolated to the main actor, but the session calls them on its own queue.
     case delegateOfMainActor
     /// The app lists none of the card's applications. The card is reported as a MIFARE card, or not at all.
     case noListedApplication(arrives: Bool)
     /// A tag of an ended session was used while another session has the reader.
     case tagOfOlderSession
+
+    /// The beginning of the explanation of ``delegateReleased(_:)``.
+    package static let releasedNote = "The delegate of a session was released"
 
     /// Sentences for the app's author: the mistake, and how to correct it.
     package var explanation: String {
@@ -272,10 +278,10 @@ package enum APIMisuse: Sendable, Hashable {
             """
         case .waitsForTurn:
             "A session waits for its turn, because another session is active. Invalidate the other session when it is done."
-        case .delegateReleased:
+        case .delegateReleased(let name):
             """
-            The delegate of a session was released, so the session's results are lost. Keep a reference to the delegate: \
-            the session holds it weakly.
+            \(Self.releasedNote) (\(name)), so the session's results are lost. Keep a reference to the \
+            delegate: the session holds it weakly.
             """
         case .delegateOfMainActor:
             """

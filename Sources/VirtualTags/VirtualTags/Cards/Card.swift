@@ -16,9 +16,14 @@ public protocol Card: Sendable {
 
     /// Resets all volatile state: the selection and the authentication.
     mutating func losePower()
+
+    /// The memory that survives a loss of power, for tests that compare it; empty by default.
+    var persistentMemory: [UInt8] { get }
 }
 
 extension Card {
+    public var persistentMemory: [UInt8] { [] }
+
     /// Executes a message with a fault. If the fault refuses the message, the answer is 6400, or 6581 for a write.
     mutating func process(_ message: [UInt8], injectedFault: InjectedFault?) -> CardAnswer {
         switch injectedFault {
@@ -211,6 +216,8 @@ public struct ApplicationCard: Card {
         selected = nil
     }
 
+    public var persistentMemory: [UInt8] { applications.flatMap(\.persistentMemory) }
+
     /// SELECT by DF name. If it fails, the selection does not change (ISO/IEC 7816-4, 7.1.1).
     private mutating func select(_ command: CardCommand) -> CardAnswer {
         guard command.p2 & 0xF3 == 0 else { return CardAnswer(status: .wrongParameters) }
@@ -242,6 +249,13 @@ public protocol CardApplication: Sendable {
 
     /// Resets all volatile state. Called after a loss of power or the selection of another application.
     mutating func deselect()
+
+    /// The memory that survives a loss of power, for tests that compare it; empty by default.
+    var persistentMemory: [UInt8] { get }
+}
+
+extension CardApplication {
+    public var persistentMemory: [UInt8] { [] }
 }
 
 /// A card that answers from a script: pairs of a command and its answer.

@@ -2,7 +2,6 @@
 @unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCTestKit
-import VirtualTags
 
 /// Takes one use from a card: increments its counter. After a lost answer, it looks whether the card has counted.
 final class CounterClient: TagClient, @unchecked Sendable {
@@ -59,13 +58,7 @@ final class LinkExtender: TagClient, @unchecked Sendable {
 final class PasswordClient: TagClient, @unchecked Sendable {
     static let password: [UInt8] = [0x12, 0x34, 0x56, 0x78]
 
-    static var tag: TagSpec {
-        var contents = Type2Contents(blank: .ntag215, uid: [0x04, 1, 2, 3, 4, 5, 6])
-        // AUTH0 in page 131, and PWD in page 133.
-        contents.memory[131 * 4 + 3] = 4
-        contents.memory.replaceSubrange(133 * 4..<134 * 4, with: password)
-        return .contents(.type2(contents))
-    }
+    static let tag = TagSpec.product("NTAG215").protected(by: password)
 
     private var isOpen = false
 

@@ -45,8 +45,10 @@ import Testing
         static var environmentOfCaller: NFCEnvironment? { nil }
         func made(_ object: AnyObject, as kind: MadeObject) {}
         func willConnect() {}
-        func willWriteNDEF() {}
-        func prints(_ notice: String) -> Bool { notice.hasPrefix("!") }
+        func line(for notice: String) -> String? { notice.hasPrefix("!") ? notice : nil }
+        func note(_ event: String) {}
+        func end(because reason: String) -> Bool { false }
+        var isOpen: Bool { true }
     }
 
     @Test(.ownThreads) func `notice to the author: one line on standard error, or kept by a test`() async {

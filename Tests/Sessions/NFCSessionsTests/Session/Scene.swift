@@ -134,8 +134,10 @@ private final class QuietTest: TestContext {
     static var environmentOfCaller: NFCEnvironment? { nil }
     func made(_ object: AnyObject, as kind: MadeObject) {}
     func willConnect() {}
-    func willWriteNDEF() {}
-    func prints(_ notice: String) -> Bool { false }
+    func line(for notice: String) -> String? { nil }
+    func note(_ event: String) {}
+    func end(because reason: String) -> Bool { false }
+    var isOpen: Bool { true }
 }
 
 /// Waits until something that another thread does is so, or the test's time is over.
