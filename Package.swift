@@ -227,11 +227,14 @@ let package = Package(
             path: "Sources/Framework/PhoneScreens",
             swiftSettings: strict
         ),
+        // Functions of Swift and Foundation that read a clock. It replaces them in the whole program, so only the test
+        // kit may depend on it.
+        .target(name: "CClockReading", path: "Sources/Framework/CClockReading"),
         .target(
             name: "NFCTestKit",
             dependencies: [
-                "CoreNFC", "LinuxSupport", "NDEF", "NFCReaders", "NFCSessions", "TagImages", "TagLink", "TagProtocols",
-                "TagTrace", "VirtualTags",
+                "CClockReading", "CoreNFC", "LinuxSupport", "NDEF", "NFCReaders", "NFCSessions", "TagImages", "TagLink",
+                "TagProtocols", "TagTrace", "VirtualTags",
             ],
             path: "Sources/Framework/NFCTestKit",
             swiftSettings: strict

@@ -48,6 +48,9 @@ struct CorrectClient: Sendable, CustomTestStringConvertible {
             CorrectClient("double tap") { try await PlantedBug.doubleTap($0, .none) },
             CorrectClient("FeliCa", "FeliCa Lite-S", app: PassWriter.app) { try await PassWriter().scan($0) },
         ]
+        + WaitingClient.Tool.allCases.map { tool in
+            CorrectClient("NDEF behind a \(tool)") { try await WaitingClient.run($0, with: tool) }
+        }
 }
 
 @Suite(.timeLimit(.minutes(10))) struct CorrectClientTests {

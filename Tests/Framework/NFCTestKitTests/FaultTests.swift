@@ -160,6 +160,7 @@ import VirtualTags
         ("slip@3:300ms", "fault: the tag slips away", "fault: the tag is back", 300),
         ("loss@3,loss@9", "fault: the tag slips away", "fault: the tag is back", 1000),
         ("second@1", "fault: a second tag enters the field", "fault: the second tag is taken away", 1000),
+        ("swap@1", "fault: the tag leaves", "fault: another tag comes in its place: NTAG215 ", 1000),
     ]) func `fault that ends: lasts its time of the field's clock`(line: String, start: String, end: String, time: Int)
         async throws
     {

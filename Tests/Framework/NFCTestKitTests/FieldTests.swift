@@ -80,6 +80,17 @@ import Testing
         }
     }
 
+    @Test func `app that polls again at once: waits end in time, and Cancel ends its session`() async throws {
+        try await withField(linkTag) { field in
+            async let error = EagerClient.scan(field)
+            await field.wait(for: .seconds(2))
+            #expect(field.now >= .seconds(2) && field.now < .seconds(4))
+            try await field.cancelSheet()
+            let code = await (error as? NFCReaderError)?.code
+            #expect(code == .readerSessionInvalidationErrorUserCanceled)
+        }
+    }
+
     @Test func `calls and shown errors: in the trace with their names and numbers`() async throws {
         try await withField { field in
             for number in 0..<3 {

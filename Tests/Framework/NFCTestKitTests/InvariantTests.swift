@@ -192,4 +192,28 @@ import Testing
         #expect(passed == nil && count == 2)
     }
 
+    @Test(arguments: [3, Int.max])
+    func `nothingLeaks: a task that retries a few times is no leak, and one without end is named`(
+        tries: Int
+    ) async throws {
+        let isOver = Box<Bool>()
+        defer { isOver.set(true) }
+        let failure = try await failure(.cancels, invariants: [.nothingLeaks]) { _ -> String? in
+            let client = LinkClient()
+            let text = try? await client.scan()
+            Task {
+                for _ in 0..<tries {
+                    if isOver.value != nil { return }
+                    try await Task.sleep(for: .milliseconds(250))
+                    withExtendedLifetime(client) {}
+                }
+            }
+            return text
+        }
+        if tries == 3 {
+            #expect(failure == nil, "\(failure?.finding ?? "")")
+        } else {
+            #expect(failure?.finding.contains("the delegate LinkClient was not freed: the app repeats a delay") == true)
+        }
+    }
 }

@@ -70,6 +70,79 @@ import Testing
         #expect(failure?.finding.contains("No tag came near") == true, "\(failure?.finding ?? "")")
     }
 
+    @Test func `flow that polls until the session's limit: reported in the first run`() async throws {
+        let failure = try await failure(.everything) { field -> String in
+            _ = await EagerClient.scan(field)
+            return ""
+        }
+        #expect(failure?.invariant == "the flow ends" && failure?.runs == 1)
+        #expect(failure?.finding.hasPrefix("it polls without end: it made ") == true, "\(failure?.finding ?? "")")
+    }
+
+    @Test(.ownThreads) func `exploration of more than 5,000 runs: says how many, and how long they take`() async throws
+    {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let runs = RunCount()
+            let some = Invariant("some runs are enough") { _ in runs.begin() == 150 ? "they are" : nil }
+            for count in [5000, 5001] {
+                _ = try await failure(.noise(runs: count), invariants: [some]) { try? await LinkReader.run($0) }
+            }
+        }
+        let lines = try said(result).split(separator: "\n").filter { $0.contains("this exploration makes") }
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains("makes 5001 runs, which takes about ") == true, "\(lines)")
+    }
+
+    /// How a client reads a clock that does not follow the field's time.
+    enum Reading: String, CaseIterable, Sendable {
+        case date = "Date()"
+        case continuousClock = "ContinuousClock.now"
+        case suspendingClock = "SuspendingClock.now"
+        case dispatchTime = "DispatchTime.now()"
+        case uptime = "ProcessInfo.systemUptime"
+
+        /// Whether some seconds have passed since the last call.
+        func isOver() -> Bool {
+            switch self {
+            case .date: Date() > Date(timeIntervalSinceNow: 5)
+            case .continuousClock: ContinuousClock.now > ContinuousClock.now + .seconds(5)
+            case .suspendingClock: SuspendingClock().now > SuspendingClock.now + .seconds(5)
+            case .dispatchTime: DispatchTime.now().uptimeNanoseconds > 5_000_000_000_000_000_000
+            case .uptime: ProcessInfo.processInfo.systemUptime > 5_000_000_000
+            }
+        }
+    }
+
+    @Test(arguments: Reading.allCases + [nil])
+    func `time limit by a clock of the system: the failure names the clock`(reading: Reading?) async throws {
+        let broken = Invariant("mine") { _ in "it is broken" }
+        let failure = await #expect(throws: ExplorationFailure.self) {
+            try await explore(.losses, near: linkTag, invariants: [broken]) { field in
+                for _ in 0..<3 {
+                    try await Task.sleep(for: .seconds(1))
+                    if reading?.isOver() == true { return }
+                }
+                _ = try await LinkReader.run(field)
+            }
+        }
+        let advice = failure.map { "\($0)" }?.split(separator: "\n").filter { $0.contains("follow the field's time") }
+        #expect(advice?.count == (reading == nil ? 0 : 1))
+        if let reading { #expect(advice?.first?.contains("reads \(reading.rawValue), ") == true) }
+    }
+
+    @Test func `timer on a run loop that does not run: the failure says so`() async {
+        let error = await #expect(throws: FieldError.self) {
+            try await withField(grace: .milliseconds(50)) { field in
+                try await field.completion("timer") { done in
+                    DispatchQueue.main.async {
+                        RunLoop.main.add(Timer(timeInterval: 1, repeats: false) { _ in done(()) }, forMode: .default)
+                    }
+                }
+            }
+        }
+        #expect(error?.reason.contains("A Timer was added to a run loop that does not run") == true)
+    }
+
     @Test func `wrong call of the test kit in a flow: its error is thrown unchanged`() async {
         await #expect(throws: FieldError(.unknownProduct, "")) {
             try await explore(.losses, near: linkTag) { field in _ = try await field.bring("NTAG2155") }

@@ -84,7 +84,7 @@ import Testing
 
     /// Something that takes real time, and that no count shows.
     enum Outside: String, CaseIterable, Sendable {
-        case program, request, timer
+        case program, request
 
         /// Takes so long, then calls something. Returns what ends it sooner.
         func take(_ seconds: Double, _ server: SlowServer, _ done: @escaping @Sendable () -> Void) throws
@@ -100,15 +100,6 @@ import Testing
                 // Not SIGTERM: a program has the signals blocked that the thread which starts it blocks.
                 return { kill(program.processIdentifier, SIGKILL) }
             case .request: return server.ask { _ in done() }
-            case .timer:
-                let timer = DispatchSource.makeTimerSource(queue: .global())
-                timer.schedule(deadline: .now() + seconds)
-                timer.setEventHandler { [timer] in
-                    timer.cancel()
-                    done()
-                }
-                timer.activate()
-                return { timer.cancel() }
             }
         }
     }
@@ -131,25 +122,61 @@ import Testing
         #expect(isInTime == isQuick)
     }
 
-    @Test func `repeating timer: a delay takes real time, unless the test waits for a later time`() async throws {
+    /// A timer of Dispatch, and the times at which it fires.
+    private static func timer(
+        after seconds: Double = 1,
+        every interval: DispatchTimeInterval = .never,
+        _ times: Locked<[Duration]>,
+        in field: TestField
+    ) -> any DispatchSourceTimer {
+        let timer = DispatchSource.makeTimerSource(queue: .main)
+        timer.schedule(deadline: .now() + seconds, repeating: interval)
+        timer.setEventHandler { times.withLock { $0.append(field.now) } }
+        return timer
+    }
+
+    @Test func `timer of Dispatch: fires by the field's clock, again and again, and not when cancelled`() async throws {
         let start = ContinuousClock.now
-        try await withField { field in
-            let timer = DispatchSource.makeTimerSource(queue: .global())
-            timer.schedule(deadline: .now(), repeating: .milliseconds(20))
-            timer.setEventHandler {}
-            timer.activate()
-            defer { timer.cancel() }
-            let before = field.now
-            try await Task.sleep(for: .milliseconds(300))
-            #expect(field.now == before + .milliseconds(300))
-            let took = start.duration(to: .now)
-            #expect(took > .milliseconds(250) && took < .seconds(240))
-            let hasPassed = Box<Bool>()
-            DispatchQueue.global().asyncAfter(deadline: .now() + 500) { hasPassed.set(true) }
-            await field.wait(for: .seconds(501))
-            #expect(hasPassed.value == true)
+        try await withField(grace: .seconds(60)) { field in
+            let times = Locked<[Duration]>([])
+            let (once, repeated) = (Self.timer(times, in: field), Self.timer(every: .seconds(20), times, in: field))
+            let (inactive, cancelled) = (Self.timer(times, in: field), Self.timer(times, in: field))
+            for timer in [once, repeated, cancelled] { timer.activate() }
+            cancelled.cancel()
+            await field.wait(for: .seconds(50))
+            #expect(times.withLock { $0 } == [.seconds(1), .seconds(1), .seconds(21), .seconds(41)])
+            repeated.suspend()
+            await field.wait(for: .seconds(50))
+            #expect(times.withLock { $0.count } == 4)
+            // What was missed happens once.
+            repeated.resume()
+            inactive.resume()
+            await field.settle()
+            #expect(times.withLock { $0 }.suffix(2) == [.seconds(100), .seconds(100)])
+            once.schedule(deadline: .now() + 7)
+            repeated.cancel()
+            await field.wait(for: .seconds(50))
+            #expect(times.withLock { $0 }.dropFirst(6) == [.seconds(107)])
+            for timer in [once, inactive] { timer.cancel() }
         }
-        #expect(start.duration(to: .now) < .seconds(240))
+        // Hundreds of seconds pass at once.
+        #expect(start.duration(to: .now) < .seconds(30))
+    }
+
+    @Test func `code behind a wait that was signalled: runs before the test continues`() async throws {
+        for _ in 0..<100 {
+            try await withField { field in
+                let hasRun = Box<Bool>()
+                DispatchQueue.global().async {
+                    let semaphore = DispatchSemaphore(value: 0)
+                    DispatchQueue.global().asyncAfter(deadline: .now() + 1) { semaphore.signal() }
+                    semaphore.wait()
+                    hasRun.set(true)
+                }
+                await field.wait(for: .seconds(5))
+                #expect(hasRun.value == true)
+            }
+        }
     }
 
     // MARK: Tasks

@@ -17,9 +17,9 @@ import Testing
     private static let build = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent()
 
-    /// The objects of the targets, by the list of what `nfc` is linked from.
-    private static func objects() throws -> [String] {
-        let list = build.appendingPathComponent("nfc.product/Objects.LinkFileList")
+    /// The objects of targets that a program is linked from.
+    private static func objects(of program: String = "nfc", from targets: [String] = targets) throws -> [String] {
+        let list = build.appendingPathComponent("\(program).product/Objects.LinkFileList")
         return try String(contentsOf: list, encoding: .utf8).split(separator: "\n").map(String.init).filter { path in
             targets.contains { path.contains("/\($0).build/") }
         }
@@ -50,6 +50,11 @@ import Testing
 
     @Test func `nfc: it needs Foundation, so the check above can tell`() throws {
         #expect(try TestProgram("ldd").run(TestProgram("nfc").path).output.contains("Foundation"))
+    }
+
+    @Test func `program with CoreNFC: has no part of the test kit, which replaces functions of the system`() throws {
+        #expect(try !Self.objects(of: "FirstScan", from: ["CoreNFC"]).isEmpty)
+        #expect(try Self.objects(of: "FirstScan", from: ["NFCTestKit", "CClockReading"]).isEmpty)
     }
 
     @Test func `driver of pcscd: needs the C library only, and names no folders`() throws {

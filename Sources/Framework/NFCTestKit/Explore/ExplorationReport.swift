@@ -84,6 +84,10 @@ public struct ExplorationFailure: Error, Sendable, CustomStringConvertible {
         return "\(what); run \(runs); replay: explore(.replay(\"\(replay)\")) or NFC_REPLAY='\(replay)'"
     }
 
-    /// The ``place`` and the failure's ``line``, then the rows of each fault and the end of the trace.
-    public var description: String { "\(place.isEmpty ? "" : "\(place): ")\(line)\n\(run.trace.table(last: 40))" }
+    /// The ``place`` and the failure's ``line``, what the code does that a field can't follow, the rows of each fault,
+    /// and the end of the trace.
+    public var description: String {
+        let start = place.isEmpty ? line : "\(place): \(line)"
+        return ([start] + run.advice + [run.trace.table(last: 40)]).joined(separator: "\n")
+    }
 }

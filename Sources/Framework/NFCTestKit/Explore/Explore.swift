@@ -121,6 +121,12 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
         var mustHappen = false
         /// Returns the fault scripts to run, derived from the run without faults.
         var runs: @Sendable (Course) throws(FieldError) -> [FaultScript]
+
+        /// Returns about how many runs this part makes.
+        func runCount(after course: Course) -> Int {
+            guard let count = try? runs(course).count else { return 0 }
+            return losesTwice ? count + count * (count - 1) / 2 : count
+        }
     }
 
     /// The events of the run without faults.

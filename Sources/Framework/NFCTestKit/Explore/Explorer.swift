@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
+import LinuxSupport
 import NFCSessions
 
 /// Makes the runs of an exploration.
@@ -32,6 +34,8 @@ struct Explorer {
     private var checked: Set<String> = []
     /// The last run, if some of its objects are still alive. The next run may replace and free them.
     private var possibleLeak: (run: FlowRun, objects: LivingObjects)?
+    /// Shows the progress of the runs with faults.
+    private var progress: ExplorationProgress?
     /// Whether any run had work that can't be tracked: other threads, timers, sockets.
     private var hasUntracked = false
 
@@ -82,6 +86,8 @@ struct Explorer {
             if !chosen.parts.contains(where: \.hasRuns) {
                 throw nothingTried(completed.run, "the exploration has no runs: give one such as .everyLoss")
             }
+            progress = ExplorationProgress(planned: chosen.parts.reduce(0) { $0 + $1.runCount(after: course) })
+            defer { progress?.end() }
             for part in chosen.parts { try await explore(part, after: course) }
             if let failure = try await leakOfLastRun() { throw try await shrunk(failure) }
         }
@@ -104,7 +110,7 @@ struct Explorer {
             suggestions.append("return what the app read or reports, so that the values of the runs are compared")
         }
         if first.sessions < 2 {
-            suggestions.append("scan again with the same object (field.twice), so that state left by the first scan shows")
+            suggestions.append("scan again with the same object (field.twice), so that state of the first scan shows")
         }
         let other = first.writes > 0 ? "a tag that is locked (.readOnly) or full" : "a tag that holds something else"
         suggestions.append("write a test with \(other), and expect an error there")
@@ -154,6 +160,7 @@ struct Explorer {
         if index == attempts.count { attempts.append(ExplorationReport.Attempt(name: part.name, runs: 0, happened: 0)) }
         attempts[index].runs += 1
         if !completed.run.happened.isEmpty { attempts[index].happened += 1 }
+        progress?.addRun()
         return completed.run
     }
 
@@ -200,6 +207,9 @@ struct Explorer {
         if let error = run.error as? FieldError {
             return ExplorationFailure(run, invariant: "the flow ends", finding: error.reason, runs: runs)
         }
+        if first == nil, let finding = run.endlessPolling {
+            return ExplorationFailure(run, invariant: "the flow ends", finding: finding, runs: runs)
+        }
         if run.replay == nil, let error = run.error {
             let finding = "it threw \(error)" + (run.missingTag.map { ". \($0)" } ?? "")
             return ExplorationFailure(run, invariant: "the flow works", finding: finding, runs: runs)
@@ -233,8 +243,8 @@ struct Explorer {
 
     private func leak(of run: FlowRun, _ objects: LivingObjects) async -> ExplorationFailure? {
         guard looksForLeaks, !objects.isEmpty else { return nil }
-        // A thread may have finished its work and not yet released its objects.
-        for _ in 0..<60 {
+        // A thread may have finished its work and not yet released its objects. Work in real time takes longer.
+        for _ in 0..<(hasUntracked ? 600 : 60) {
             if objects.alive.isEmpty { return nil }
             try? await Task.sleep(for: .milliseconds(5))
         }
@@ -298,6 +308,7 @@ struct Explorer {
             connections: field.state.withLock { $0.connections },
             objects: field.state.withLock { $0.createdObjects ?? LivingObjects() }
         )
+        if looksForLeaks, !(run.error is FieldError) { completed.run.nextDelay = await field.nextDelayAfterOthers() }
         field.close()
         try field.checkRecording()
         if let error = run.error as? FieldError, ![.neverEnds, .queueIsBlocked].contains(error.code) { throw error }
@@ -326,6 +337,53 @@ struct Explorer {
     }
 }
 
+/// Announces an exploration with many runs, and shows its progress on a terminal.
+struct ExplorationProgress {
+    /// The number of runs above which an exploration is announced.
+    private static let limit = 5000
+    /// How many runs are made before the announcement, to know how long a run takes.
+    private static let sample = 100
+
+    private let planned: Int
+    private var runs = 0
+    private let start = ContinuousClock.now
+    private var lastShown = Duration.zero
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+
+    init(planned: Int) { self.planned = planned }
+
+    mutating func addRun() {
+        guard planned > Self.limit else { return }
+        runs += 1
+        let elapsed = start.duration(to: .now)
+        let rest = elapsed / runs * max(planned - runs, 0)
+        if runs == Self.sample {
+            Self.write(
+                """
+                NFCTestKit: this exploration makes \(planned) runs, which takes about \(Self.text(for: rest)). A shorter \
+                flow or fewer kinds of faults need fewer runs.
+
+                """
+            )
+        } else if isTerminal, runs > Self.sample, elapsed - lastShown >= .seconds(1) {
+            lastShown = elapsed
+            Self.write("\r\(runs) of \(planned) runs, about \(Self.text(for: rest)) left\u{1B}[K")
+        }
+    }
+
+    /// Removes the line with the progress.
+    func end() {
+        if lastShown > .zero { Self.write("\r\u{1B}[K") }
+    }
+
+    private static func text(for time: Duration) -> String {
+        let seconds = time.components.seconds
+        return seconds < 120 ? "\(max(seconds, 1)) s" : "\((seconds + 30) / 60) min"
+    }
+
+    private static func write(_ text: String) { OutputDescriptor.standardError.write(text) }
+}
+
 extension TestField {
     /// Waits for the flow's remaining work, such as ending sessions and repeated calls of completion handlers. Returns
     /// whether a session is still open.
@@ -339,4 +397,21 @@ extension TestField {
         if !environment.arbiter.isIdle || work.queued > 0 || work.running > 1 || work.hasUntracked { await settle() }
         return !environment.arbiter.isIdle
     }
+
+    /// Lets the delays pass that the flow has left behind, such as a retry after a second, for as long as its objects
+    /// live, because the work after a delay may still need them.
+    ///
+    /// - Returns: the end of the next delay, if the app begins delays again and again; nil when none is left.
+    fileprivate func nextDelayAfterOthers() async -> Duration? {
+        guard let clock = drivenClock, clock.nextDelay != nil else { return nil }
+        _ = try? await run { field in
+            for _ in 0..<1000 {
+                guard let end = clock.nextDelay, end <= field.limit, field.hasLivingObjects else { return }
+                await field.wait(for: max(end - clock.now, .zero))
+            }
+        }
+        return clock.nextDelay
+    }
+
+    private var hasLivingObjects: Bool { state.withLock { $0.createdObjects?.alive.isEmpty == false } }
 }

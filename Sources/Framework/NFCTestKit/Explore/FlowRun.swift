@@ -58,6 +58,10 @@ public struct FlowRun: Sendable {
     let missingTag: String?
     /// Descriptions of the objects that were not freed after the run.
     var leaks: [String] = []
+    /// Sentences about what the code does that a field can't follow.
+    let advice: [String]
+    /// The end of the app's next delay after the run; nil when all its delays have passed.
+    var nextDelay: Duration?
     /// A cache of the NDEF contents of tags, shared by all runs of the exploration.
     let readings: TagReadings
 
@@ -105,6 +109,7 @@ public struct FlowRun: Sendable {
             )
         }
         trace = Trace(state.log)
+        advice = error is FieldError ? [] : field.tracker.advice
     }
 
     /// What the flow does without faults with the second tag of an exploration alone.
@@ -122,6 +127,21 @@ public struct FlowRun: Sendable {
 
     /// Whether a session's sheet disappeared because the session reached its time limit.
     var endsByLimit: Bool { !statesAtLimit.isEmpty }
+
+    /// How many exchanges a flow has to make until its session's time limit to be considered endless.
+    private static let endlessCount = 200
+
+    /// Describes that the flow exchanged frames with a tag until its session reached the time limit; nil when it did not.
+    var endlessPolling: String? {
+        guard endsByLimit, let end = sheet.last(where: { $0.content.state == .dismissed })?.time else { return nil }
+        let times = trace.entries.filter { if case .exchange = $0.event { true } else { false } }.compactMap(\.time)
+        guard times.count >= Self.endlessCount, let last = times.last, end - last < .seconds(2) else { return nil }
+        return """
+            it polls without end: it made \(times.count) exchanges until the time limit ended its session, and an \
+            exploration would try faults at each of them. Invalidate the session when the tag was read, and limit \
+            how often a command or the polling is repeated
+            """
+    }
 
     /// For each session that reached its time limit, the last state of its sheet.
     private var statesAtLimit: [SheetState] {

@@ -228,12 +228,18 @@ extension Invariant {
 
     /// Sessions, their delegates and the tags that they found are freed after the flow has ended.
     ///
-    /// Objects may stay alive until the next run replaces them, because a client may keep its last session, and a
-    /// delegate may live as long as the app.
+    /// First, the delays pass that the flow has left behind. Objects may stay alive until the next run replaces them,
+    /// because a client may keep its last session, and a delegate may live as long as the app.
     public static let nothingLeaks = Invariant("nothing leaks") { run in
-        run.leaks.isEmpty
-            ? nil
-            : "\(run.leaks.joined(separator: ", ")) \(run.leaks.count == 1 ? "was" : "were") not freed: look for a reference cycle, such as a closure that holds its owner"
+        guard !run.leaks.isEmpty else { return nil }
+        let what = "\(run.leaks.joined(separator: ", ")) \(run.leaks.count == 1 ? "was" : "were") not freed: "
+        guard let delay = run.nextDelay else {
+            return "\(what)look for a reference cycle, such as a closure that holds its owner"
+        }
+        return """
+            \(what)the app repeats a delay without end, with Task.sleep, asyncAfter or a timer, and its work may hold \
+            them. The next delay ends at \(delay.components.seconds) s. End that work when the session has ended
+            """
     }
 }
 

@@ -72,6 +72,7 @@ extension TestField {
 
     /// Ends the flow with an error that says why the flow can't end by itself.
     func stop(after work: TestTracker.Work? = nil, quiet: Duration = .zero) {
+        if let work, !work.onlyWaits { return stop(blockedFor: quiet) }
         let pending = state.withLock { $0.pending.map(\.name) }
         let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."
         let seconds = (now - start).components.seconds
@@ -91,7 +92,9 @@ extension TestField {
         stop(.neverEnds, "The flow has not ended after \(seconds) s, and \(reason)\(missing)\(advice)")
     }
 
-    private func stop(_ code: FieldError.Code, _ reason: String) { fail(FieldError(code, reason, trace: trace)) }
+    private func stop(_ code: FieldError.Code, _ reason: String) {
+        fail(FieldError(code, ([reason] + tracker.advice).joined(separator: " "), trace: trace))
+    }
 
     /// The reason why a flow has not ended, and advice for its author.
     private var unfinished: (why: String, advice: String) {

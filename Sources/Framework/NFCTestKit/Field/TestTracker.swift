@@ -15,10 +15,14 @@ final class TestTracker: TestContext {
         /// The waiting function's name, as a client writes it.
         let call: String
         let queue: String
+        /// The kernel's ID of the waiting thread.
+        let thread: Int32
         /// The field's time at which the wait ends at the latest; nil for no limit.
         let end: Duration?
         /// How many times the wait has checked its condition without success.
         var checkCount: UInt64 = 0
+        /// Whether the wait was signalled. Its thread then counts as running.
+        var isSignalled = false
 
         var isOnMainQueue: Bool { queue == "com.apple.main-thread" }
     }
@@ -28,6 +32,8 @@ final class TestTracker: TestContext {
         var queued = 0
         /// The number of work items that have started and not returned.
         var running = 0
+        /// The kernel's IDs of the threads that run this work.
+        var runners: [Int32] = []
         /// The calls that block some of the running work.
         var waits: [Wait] = []
         /// A counter that changes with every event.
@@ -37,15 +43,26 @@ final class TestTracker: TestContext {
         /// Whether the code uses timers, files or sockets, which take real time.
         var hasSources = false
         var hasThreads = false
+        /// Whether a library has started a thread for all tests.
+        var hasLibraryThreads = false
         /// The kernel's thread IDs of the test's threads that have not ended.
         var threads: Set<Int32> = []
         var startingThreads = 0
         var isOpen = true
 
         /// Whether all running work waits. Queued work may then be unable to start.
-        var onlyWaits: Bool { running == waits.count }
+        var onlyWaits: Bool { running == waits.count { !$0.isSignalled } }
         /// Whether the code can continue only if time passes.
         var isAtRest: Bool { queued == 0 && onlyWaits }
+        /// The threads that run work and are in no call that is tracked as a wait.
+        var activeRunners: Set<Int32> {
+            Set(runners).subtracting(waits.lazy.filter { !$0.isSignalled }.map(\.thread))
+        }
+        var areThreadsBlocked: Bool {
+            guard hasThreads else { return true }
+            var activity = ProcessActivity()
+            return startingThreads == 0 && activity.areBlocked(threads)
+        }
         var isOnThreads: Bool { startingThreads > 0 || !threads.isEmpty }
         /// Whether there is work that is not tracked.
         var hasUntracked: Bool { hasGuests || hasSources }
@@ -67,6 +84,8 @@ final class TestTracker: TestContext {
         var run: String?
         /// Whether the test has failed because of a wait without a time limit.
         var isBlocked = false
+        /// Sentences about what the code does that a field can't follow.
+        var advice: [String] = []
         weak var field: TestField?
     }
 
@@ -110,6 +129,12 @@ final class TestTracker: TestContext {
         return true
     }
 
+    /// Sentences for the author of a failing test, about what the code does that a field can't follow.
+    var advice: [String] { state.withLock { $0.advice } }
+    func advise(_ sentence: String) {
+        state.withLock { state in if !state.advice.contains(sentence) { state.advice.append(sentence) } }
+    }
+
     /// Whether waits without a time limit should return, because such a wait has ended the field.
     var givesUpWaits: Bool { state.withLock { $0.isBlocked && !$0.work.isOpen } }
 
@@ -135,21 +160,23 @@ final class TestTracker: TestContext {
 
     /// Records that work starts. Work that a timer or a socket starts was not queued.
     func begins(wasQueued: Bool = true) {
+        let thread = PoolThreads.noteCaller()
         state.withLock { state in
             if wasQueued { state.work.queued -= 1 }
             state.work.running += 1
+            state.work.runners.append(thread)
             state.work.activity &+= 1
         }
     }
 
     /// Records that work has returned. If no other work is left, time advances.
     func ends() {
+        let thread = PoolThreads.noteCaller()
         let (isLast, jobs) = state.withLock { state -> (Bool, [SwiftJobs.Job]) in
             state.work.running -= 1
+            if let index = state.work.runners.lastIndex(of: thread) { state.work.runners.remove(at: index) }
             state.work.activity &+= 1
-            if !state.postponed.isEmpty, state.work.running == state.work.waits.count,
-                state.work.queued == state.postponed.count
-            {
+            if !state.postponed.isEmpty, state.work.onlyWaits, state.work.queued == state.postponed.count {
                 defer { state.postponed = [] }
                 return (false, state.postponed)
             }
@@ -196,9 +223,10 @@ final class TestTracker: TestContext {
     }
 
     func waitBegins(_ call: String, queue: String, end: Duration?) -> UInt64 {
-        state.withLock { state in
+        let thread = PoolThreads.noteCaller()
+        return state.withLock { state in
             state.lastWait += 1
-            state.work.waits.append(Wait(id: state.lastWait, call: call, queue: queue, end: end))
+            state.work.waits.append(Wait(id: state.lastWait, call: call, queue: queue, thread: thread, end: end))
             state.work.activity &+= 1
             return state.lastWait
         }
@@ -212,6 +240,21 @@ final class TestTracker: TestContext {
         }
     }
 
+    func isSignalled(_ id: UInt64) -> Bool {
+        state.withLock { $0.work.waits.contains { $0.id == id && $0.isSignalled } }
+    }
+
+    /// Records whether a wait was signalled.
+    func wait(_ id: UInt64, isSignalled: Bool) {
+        state.withLock { state in
+            guard let index = state.work.waits.firstIndex(where: { $0.id == id }),
+                state.work.waits[index].isSignalled != isSignalled
+            else { return }
+            state.work.waits[index].isSignalled = isSignalled
+            state.work.activity &+= 1
+        }
+    }
+
     func waitEnds(_ id: UInt64) {
         state.withLock { state in
             state.work.waits.removeAll { $0.id == id }
@@ -221,7 +264,12 @@ final class TestTracker: TestContext {
 
     /// Records that a thread outside the test has put work on a queue.
     func noteGuest() { state.withLock { $0.work.hasGuests = true } }
-    func noteThread() { state.withLock { $0.work.hasThreads = true } }
+    func noteThread(ofLibrary: Bool) {
+        state.withLock { state in
+            state.work.hasThreads = true
+            if ofLibrary { state.work.hasLibraryThreads = true }
+        }
+    }
 
     func threadWillStart(_ comes: Bool = true) { state.withLock { $0.work.startingThreads += comes ? 1 : -1 } }
 
@@ -249,9 +297,12 @@ final class TestTracker: TestContext {
     /// - Parameters:
     ///   - idle: how long the test has been idle.
     ///   - isStuck: whether to ignore queued work, because it can't start.
-    func letTimePass(_ idle: IdleState, isStuck: Bool = false) {
+    ///   - activity: the counter of events at which all other running work was found to be blocked; nil if none is.
+    func letTimePass(_ idle: IdleState, isStuck: Bool = false, blockedAt activity: UInt64? = nil) {
         let isFree = state.withLock { state in
-            guard state.work.isOpen, state.work.isAtRest || isStuck && state.work.onlyWaits else { return false }
+            guard state.work.isOpen, state.work.queued == 0 || isStuck,
+                state.work.onlyWaits || activity == state.work.activity
+            else { return false }
             defer { state.isPassingTime = true }
             return !state.isPassingTime
         }

@@ -247,6 +247,7 @@ extension TestField {
         // Waiting sessions, and sessions whose sheet is still visible, would otherwise keep the environment alive.
         environment.arbiter.close(with: .terminatedUnexpectedly(reason: "The field of the test has ended."))
         drivenClock?.close()
+        VirtualTimers.fieldHasEnded(of: tracker)
     }
 }
 

@@ -109,7 +109,10 @@ enum OpenFields {
     static func add(_ environment: NFCEnvironment) {
         NFCEnvironment.testKit.withLock { $0 = TestTracker.self }
         environments.withLock { $0.append(environment) }
-        if ReplacedFunctions.areInEffect { wasAdded.store(true, ordering: .releasing) }
+        if ReplacedFunctions.areInEffect {
+            wasAdded.store(true, ordering: .releasing)
+            ClockReading.watch()
+        }
         count.add(1, ordering: .releasing)
     }
 

@@ -32,10 +32,20 @@ import LinuxSupport
     static let makeBlock: @convention(c) (UInt, Pointer) -> Pointer? = unsafe next("dispatch_block_create")
     static let makeBlockOfClass: @convention(c) (UInt, UInt32, Int32, Pointer) -> Pointer? =
         unsafe next("dispatch_block_create_with_qos_class")
+    static let createSource: @convention(c) (Pointer, UInt, UInt, Pointer?) -> Pointer? =
+        unsafe next("dispatch_source_create")
+    static let cancelSource: Use = unsafe next("dispatch_source_cancel")
+    static let activate: Use = unsafe next("dispatch_activate")
+    static let resume: Use = unsafe next("dispatch_resume")
+    static let suspend: Use = unsafe next("dispatch_suspend")
+    static let setContext: @convention(c) (Pointer, Pointer?) -> Void = unsafe next("dispatch_set_context")
+    static let setFinalizer: @convention(c) (Pointer, Function) -> Void = unsafe next("dispatch_set_finalizer_f")
+    static let globalQueue: @convention(c) (Int, UInt) -> Pointer? = unsafe next("dispatch_get_global_queue")
     static let setEventHandler: @convention(c) (Pointer, Pointer?) -> Void =
         unsafe next("dispatch_source_set_event_handler")
     static let setTimer: @convention(c) (Pointer, UInt64, UInt64, UInt64) -> Void =
         unsafe next("dispatch_source_set_timer")
+    static let signal: @convention(c) (Pointer) -> Int = unsafe next("dispatch_semaphore_signal")
     static let waitForSemaphore: Wait = unsafe next("dispatch_semaphore_wait")
     static let waitForGroup: Wait = unsafe next("dispatch_group_wait")
     static let copyBlock: @convention(c) (Pointer) -> Pointer? = unsafe next("_Block_copy")
@@ -80,7 +90,7 @@ import LinuxSupport
     /// The functions for queues and waits that must be replaced to control a field's time.
     private static let replaced = [
         "dispatch_async", "dispatch_async_f", "dispatch_after", "dispatch_after_f", "dispatch_time",
-        "dispatch_semaphore_wait", "dispatch_group_wait",
+        "dispatch_semaphore_wait", "dispatch_semaphore_signal", "dispatch_group_wait", "dispatch_group_leave",
     ]
     /// Functions that the replacements call.
     private static let called = ["_Block_copy", "_Block_release", "dladdr", "backtrace"]
@@ -171,7 +181,7 @@ import LinuxSupport
     private static let doors = ["libdispatch", "libswiftDispatch"]
     private static let thread = "$s10Foundation6ThreadC"
     /// Libraries that start their own threads and sources. All tests of the process share these.
-    private static let libraries = ["libFoundation", "lib_Foundation", "libswift", "libcurl", "libstdc++", "libc.so"]
+    static let libraries = ["libFoundation", "lib_Foundation", "libswift", "libcurl", "libstdc++", "libc.so"]
 
     /// Returns whether a system library makes the call for itself, so that the work belongs to no test. For example,
     /// `Process` has one thread for all child processes, and `URLSession` has one queue for all requests.

@@ -138,8 +138,10 @@ package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.t
     }
 }
 
-/// A copy of a block, to be run as code of a test. It is owned by another block that libdispatch retains.
-@safe final class BlockCopy {
+/// A copy of a block, to be run as code of a test. Another block that libdispatch retains owns it, or a timer.
+///
+/// Sendable because it is not changed after it was passed on.
+@safe final class BlockCopy: @unchecked Sendable {
     private let block: DispatchLibrary.Pointer
     /// Called when the copy is released.
     var onRelease: () -> Void = {}
@@ -150,10 +152,11 @@ package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.t
     }
 
     func run(as scope: TestScope) {
-        CurrentTest.within(scope) {
-            NFCEnvironment.$scoped.withValue(scope.environment) { unsafe DispatchLibrary.call(block) }
-        }
+        CurrentTest.within(scope) { NFCEnvironment.$scoped.withValue(scope.environment) { call() } }
     }
+
+    /// Runs the block in the caller's scope.
+    func call() { unsafe DispatchLibrary.call(block) }
 
     deinit {
         onRelease()

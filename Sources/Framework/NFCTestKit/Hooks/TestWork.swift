@@ -98,7 +98,6 @@ import TagLink
     }
 
     private func run() -> DispatchLibrary.Pointer? {
-        PoolThreads.noteCaller()
         tracker.begins()
         CurrentTest.within(self) {
             if let function = unsafe function {
@@ -109,7 +108,7 @@ import TagLink
                 unsafe DispatchLibrary.releaseBlock(block)
             }
         }
-        if let group = unsafe group { unsafe DispatchLibrary.leave(group) }
+        if let group = unsafe group { unsafe TrackedWait.leave(group) }
         let next = unsafe SwiftJobs.next(after: self)
         tracker.ends()
         return unsafe next

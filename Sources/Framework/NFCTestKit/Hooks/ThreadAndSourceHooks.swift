@@ -95,8 +95,9 @@ package func trackThreadOfFoundation(
         guard let owner = CurrentTest.current,
             !(unsafe Symbols.isIn("libdispatch", unsafeBitCast(body, to: DispatchLibrary.Pointer.self)))
         else { return nil }
-        owner.tracker.noteThread()
-        if Callers.belongToLibrary(calling: function) { return nil }
+        let isOfLibrary = Callers.belongToLibrary(calling: function)
+        owner.tracker.noteThread(ofLibrary: isOfLibrary)
+        if isOfLibrary { return nil }
         return unsafe Unmanaged.passRetained(TestThread(owner, body, context)).toOpaque()
     }
 
@@ -108,9 +109,10 @@ package func trackThreadOfFoundation(
 // MARK: Sources
 
 /// Replaces the function that sets handlers of timers, files and sockets. A test's handlers, including those that its
-/// leftover work sets, run as code of the test. Such events take real time and can't be predicted.
+/// leftover work sets, run as code of the test. Events of files and sockets take real time and can't be predicted.
 @_cdecl("dispatch_source_set_event_handler")
 package func trackHandler(_ source: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer?) {
+    if unsafe VirtualTimers.setHandler(source, block) { return }
     guard let block = unsafe block, let (environment, tracker) = CurrentTest.owner else {
         return unsafe DispatchLibrary.setEventHandler(source, block)
     }
@@ -131,7 +133,8 @@ package func trackHandler(_ source: UnsafeMutableRawPointer, _ block: UnsafeMuta
 }
 
 @_cdecl("dispatch_source_set_timer")
-package func noteTimer(_ source: UnsafeMutableRawPointer, _ start: UInt64, _ interval: UInt64, _ leeway: UInt64) {
+package func setTimer(_ source: UnsafeMutableRawPointer, _ start: UInt64, _ interval: UInt64, _ leeway: UInt64) {
+    if unsafe VirtualTimers.set(source, start, interval) { return }
     CurrentTest.current?.tracker.noteSource()
     unsafe DispatchLibrary.setTimer(source, start, interval, leeway)
 }
@@ -139,7 +142,10 @@ package func noteTimer(_ source: UnsafeMutableRawPointer, _ start: UInt64, _ int
 /// Replaces the function that Foundation's `Timer` calls.
 @_cdecl("CFRunLoopAddTimer")
 package func noteRunLoopTimer(_ loop: UnsafeRawPointer?, _ timer: UnsafeRawPointer?, _ mode: UnsafeRawPointer?) {
-    CurrentTest.current?.tracker.noteSource()
+    if let tracker = CurrentTest.current?.tracker {
+        tracker.noteSource()
+        if unsafe !RunLoopSources.mayRun(loop) { tracker.advise(RunLoopSources.advice) }
+    }
     unsafe RunLoopSources.addTimer(loop, timer, mode)
 }
 
@@ -153,6 +159,25 @@ package func noteRunLoopSource(_ loop: UnsafeRawPointer?, _ source: UnsafeRawPoi
 /// Foundation's original run loop functions, which the two functions above replace.
 @safe private enum RunLoopSources {
     typealias Add = @convention(c) (UnsafeRawPointer?, UnsafeRawPointer?, UnsafeRawPointer?) -> Void
+
+    static let advice = """
+        A Timer was added to a run loop that does not run, so it never fires: Swift Testing runs no run loop. Use XCTest, \
+        a DispatchSource timer or Task.sleep, or run the loop of a thread.
+        """
+
+    private static let main: @convention(c) () -> UnsafeRawPointer? = unsafe DispatchLibrary.next("CFRunLoopGetMain")
+    private static let copyMode: @convention(c) (UnsafeRawPointer?) -> UnsafeRawPointer? =
+        unsafe DispatchLibrary.next("CFRunLoopCopyCurrentMode")
+    private static let release: @convention(c) (UnsafeRawPointer?) -> Void = unsafe DispatchLibrary.next("CFRelease")
+
+    /// Whether a loop runs, or belongs to a thread of the app, which may run it later.
+    static func mayRun(_ loop: UnsafeRawPointer?) -> Bool {
+        if let mode = unsafe copyMode(loop) {
+            unsafe release(mode)
+            return true
+        }
+        return unsafe loop != main() && CurrentTest.scope?.isOnAppThread == true
+    }
 
     static let addTimer: Add = unsafe DispatchLibrary.next("CFRunLoopAddTimer")
     static let addSource: Add = unsafe DispatchLibrary.next("CFRunLoopAddSource")

@@ -145,53 +145,158 @@ import NFCSessions
 
 /// Tracks the calls with which a test's code blocks to wait for other code.
 ///
-/// Meanwhile, time advances if nothing else can happen, because the other code may be waiting for time to pass. A wait
-/// that makes its test fail returns at the end of the test, so that its queue is free for the next test.
+/// Meanwhile, time advances if nothing else can happen, because the other code may be waiting for time to pass. From
+/// the signal that ends a wait, its thread counts as running, although the kernel may not run it at once. A wait that
+/// makes its test fail returns at the end of the test, so that its queue is free for the next test.
 @safe enum TrackedWait {
+    /// A semaphore or a group.
+    fileprivate struct Object: Sendable {
+        let address: UInt
+        let isSemaphore: Bool
+
+        init(semaphore: DispatchLibrary.Pointer) { (address, isSemaphore) = (UInt(bitPattern: semaphore), true) }
+        init(group: DispatchLibrary.Pointer) { (address, isSemaphore) = (UInt(bitPattern: group), false) }
+
+        /// The waiting function, as a client writes it.
+        var call: String { isSemaphore ? "DispatchSemaphore.wait()" : "DispatchGroup.wait()" }
+
+        /// - Returns: whether the wait succeeded before the time limit.
+        func wait(until time: UInt64) -> Bool {
+            guard let pointer = unsafe DispatchLibrary.Pointer(bitPattern: address) else { return true }
+            let wait = unsafe isSemaphore ? DispatchLibrary.waitForSemaphore : DispatchLibrary.waitForGroup
+            return unsafe wait(pointer, time) == 0
+        }
+    }
+
+    /// The tests' waits for one object.
+    private struct Waits {
+        var waits: [(tracker: TestTracker, id: UInt64)] = []
+        /// How many signals were sent since the first of these waits began, and were not received yet.
+        var signals = 0
+
+        /// Counts as many waits as running as there are signals. It doesn't matter which of them wakes first.
+        func update() {
+            for (index, wait) in waits.enumerated() { wait.tracker.wait(wait.id, isSignalled: index < signals) }
+        }
+    }
+
     private static let forever = UInt64.max
+    /// A time limit that has already passed: the wait only checks.
+    private static let present: UInt64 = 0
     /// How often a wait checks whether its test has ended, in nanoseconds.
     private static let interval: Int64 = 10_000_000
+    /// The waits by the object's address. The waiting code keeps the object alive.
+    private static let waits = Locked<[UInt: Waits]>([:])
 
-    static func wait(
-        _ call: String,
-        for object: DispatchLibrary.Pointer,
-        until time: UInt64,
-        _ wait: DispatchLibrary.Wait
-    ) -> Int {
+    fileprivate static func wait(for object: Object, until time: UInt64) -> Int {
         guard let (environment, tracker) = CurrentTest.current, let scope = CurrentTest.scope,
             scope.environment === environment, !scope.isOnAppThread
         else {
-            return unsafe wait(object, time)
+            return object.wait(until: time) ? 0 : 1
         }
-        // A time of 0 checks without waiting.
-        let present: UInt64 = 0
-        if unsafe wait(object, present) == 0 { return 0 }
+        if waits.withLock({ take(object, &$0) }) { return 0 }
+        let duration = VirtualDelay.duration(until: time)
+        if duration == .zero { return 1 }
         SwiftJobs.release(after: scope.work)
         tracker.releaseJobs()
-        guard let duration = VirtualDelay.duration(until: time) else {
-            let id = tracker.waitBegins(call, queue: DispatchLibrary.currentLabel, end: nil)
-            defer { tracker.waitEnds(id) }
-            while tracker.isOpen {
-                if unsafe wait(object, VirtualDelay.time(after: interval)) == 0 { return 0 }
-                tracker.noteFailedCheck(id)
-            }
-            // If the test ended for another reason, the wait continues until the other code signals, possibly forever.
-            return tracker.givesUpWaits ? 1 : unsafe wait(object, forever)
+        guard let id = begin(object, in: tracker, end: duration.map { environment.clock.now + $0 }) else { return 0 }
+        var hasSucceeded = false
+        defer { end(id, of: tracker, for: object, hasSucceeded) }
+        if duration != nil {
+            hasSucceeded = object.wait(until: time)
+            return hasSucceeded ? 0 : 1
         }
-        if duration == .zero { return 1 }
-        let end = environment.clock.now + duration
-        let id = tracker.waitBegins(call, queue: DispatchLibrary.currentLabel, end: end)
-        defer { tracker.waitEnds(id) }
-        return unsafe wait(object, time)
+        while tracker.isOpen {
+            let wasSignalled = tracker.isSignalled(id)
+            hasSucceeded = object.wait(until: VirtualDelay.time(after: interval))
+            if hasSucceeded { return 0 }
+            // Code that is not tracked has received the signal.
+            if wasSignalled { withdrawSignals(to: object) }
+            tracker.noteFailedCheck(id)
+        }
+        if tracker.givesUpWaits { return 1 }
+        // If the test ended for another reason, the wait continues until the other code signals, possibly forever.
+        hasSucceeded = object.wait(until: forever)
+        return 0
+    }
+
+    /// Returns whether the object could be taken without waiting.
+    private static func take(_ object: Object, _ waits: inout [UInt: Waits]) -> Bool {
+        guard object.wait(until: present) else { return false }
+        if object.isSemaphore, let signals = waits[object.address]?.signals, signals > 0 {
+            waits[object.address]?.signals -= 1
+            waits[object.address]?.update()
+        }
+        return true
+    }
+
+    /// Begins a wait, and returns its ID; nil if the object can be taken now.
+    private static func begin(_ object: Object, in tracker: TestTracker, end: Duration?) -> UInt64? {
+        waits.withLock { waits in
+            // The check under the lock misses no signal: one that is sent later finds the wait.
+            if take(object, &waits) { return nil }
+            let id = tracker.waitBegins(object.call, queue: DispatchLibrary.currentLabel, end: end)
+            waits[object.address, default: Waits()].waits.append((tracker, id))
+            return id
+        }
+    }
+
+    private static func end(_ id: UInt64, of tracker: TestTracker, for object: Object, _ hasSucceeded: Bool) {
+        waits.withLock { waits in
+            tracker.waitEnds(id)
+            guard var others = waits[object.address] else { return }
+            others.waits.removeAll { $0.tracker === tracker && $0.id == id }
+            if hasSucceeded { others.signals = max(others.signals - 1, 0) }
+            others.update()
+            waits[object.address] = others.waits.isEmpty ? nil : others
+        }
+    }
+
+    private static func withdrawSignals(to object: Object) {
+        waits.withLock { waits in
+            waits[object.address]?.signals = 0
+            waits[object.address]?.update()
+        }
+    }
+
+    /// Signals a semaphore.
+    static func signal(_ semaphore: DispatchLibrary.Pointer) -> Int {
+        guard OpenFields.exist else { return unsafe DispatchLibrary.signal(semaphore) }
+        let address = UInt(bitPattern: semaphore)
+        // Under the lock, so that the wait's end isn't noted before the signal.
+        return waits.withLock { waits in
+            waits[address]?.signals += 1
+            waits[address]?.update()
+            return unsafe DispatchLibrary.signal(semaphore)
+        }
+    }
+
+    /// Leaves a group. If it is then empty, all its waits end.
+    static func leave(_ group: DispatchLibrary.Pointer) {
+        unsafe DispatchLibrary.leave(group)
+        guard OpenFields.exist else { return }
+        let object = unsafe Object(group: group)
+        waits.withLock { waits in
+            // Without a wait, the group may have been freed.
+            guard let count = waits[object.address]?.waits.count, object.wait(until: present) else { return }
+            waits[object.address]?.signals = count
+            waits[object.address]?.update()
+        }
     }
 }
 
 @_cdecl("dispatch_semaphore_wait")
 package func waitForSemaphore(_ semaphore: UnsafeMutableRawPointer, _ time: UInt64) -> Int {
-    unsafe TrackedWait.wait("DispatchSemaphore.wait()", for: semaphore, until: time, DispatchLibrary.waitForSemaphore)
+    TrackedWait.wait(for: unsafe TrackedWait.Object(semaphore: semaphore), until: time)
 }
 
 @_cdecl("dispatch_group_wait")
 package func waitForGroup(_ group: UnsafeMutableRawPointer, _ time: UInt64) -> Int {
-    unsafe TrackedWait.wait("DispatchGroup.wait()", for: group, until: time, DispatchLibrary.waitForGroup)
+    TrackedWait.wait(for: unsafe TrackedWait.Object(group: group), until: time)
 }
+
+@_cdecl("dispatch_semaphore_signal")
+package func signalSemaphore(_ semaphore: UnsafeMutableRawPointer) -> Int { unsafe TrackedWait.signal(semaphore) }
+
+@_cdecl("dispatch_group_leave")
+package func leaveGroup(_ group: UnsafeMutableRawPointer) { unsafe TrackedWait.leave(group) }

@@ -36,8 +36,9 @@ public final class ManualClock: RuntimeClock {
     }
 
     /// Calls the action when a delay of the code under test is over.
-    func schedule(delayOfApp delay: Duration, _ action: @escaping @Sendable () -> Void) {
-        _ = schedule(after: delay, .delay, action)
+    @discardableResult
+    func schedule(delayOfApp delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
+        schedule(after: delay, .delay, action)
     }
 
     private func schedule(
@@ -73,6 +74,9 @@ public final class ManualClock: RuntimeClock {
     var nextEvent: (deadline: Duration, kind: DeadlineQueue.Kind)? {
         state.withLock { state in state.queue.next.map { ($0.deadline, $0.kind) } }
     }
+
+    /// The end of the next delay of the code under test; nil when there is none.
+    var nextDelay: Duration? { state.withLock { $0.queue.nextDeadline(of: .delay) } }
 
     /// Ends all pauses, removes all other events and ignores further ones, because the clock will not advance any more.
     func close() {

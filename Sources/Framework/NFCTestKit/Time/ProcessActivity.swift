@@ -40,6 +40,18 @@ struct ProcessActivity {
         timesRun(whileAllRest: CollectionOfOne(thread), alsoForATime: false)?[thread]
     }
 
+    /// Whether every one of these threads waits for a lock, a condition or another thread, without a time limit.
+    mutating func areBlocked(_ threads: Set<Int32>) -> Bool {
+        threads.allSatisfy { isAsleep($0) && waitsWithoutLimit($0) }
+    }
+
+    /// The file contains the system call's number and its arguments; the fourth one of `futex` is the time limit.
+    private mutating func waitsWithoutLimit(_ thread: Int32) -> Bool {
+        let words = contents(of: "/proc/self/task/\(thread)/syscall").split(separator: UInt8(ascii: " "))
+        guard words.count > 4, let call = words.first else { return false }
+        return String(decoding: call, as: UTF8.self) == Self.futex && String(decoding: words[4], as: UTF8.self) == "0x0"
+    }
+
     /// Returns how many times the kernel has run each thread; nil when one of them is not at rest. A thread that sleeps
     /// for a fixed time is at rest only if `timeIsRest` is true.
     private mutating func timesRun(
@@ -63,8 +75,10 @@ struct ProcessActivity {
     /// The system call numbers of `nanosleep` and `clock_nanosleep`.
     #if arch(arm64)
         private static let sleeps: [UInt64] = [101, 115]
+        private static let futex = "98"
     #else
         private static let sleeps: [UInt64] = [35, 230]
+        private static let futex = "202"
     #endif
 
     /// The thread's state follows its name, which is in parentheses and may contain any character (proc(5)).
@@ -136,8 +150,12 @@ struct IdleTimeout: Sendable {
     /// The grace for the current work.
     func duration(after work: TestTracker.Work) -> Duration {
         // Other threads of the app are not tracked, and may have been started just now. A thread that the run has
-        // started may sleep for any time before it continues.
-        if isZeroWhenTracked, !work.hasUntracked, !work.hasThreads, PoolThreads.areOthersAsleep { return .zero }
+        // started may sleep for any time before it continues, unless it is blocked.
+        if isZeroWhenTracked, !work.hasUntracked, !work.hasLibraryThreads, work.areThreadsBlocked,
+            PoolThreads.areOthersAsleep
+        {
+            return .zero
+        }
         return work.hasSources || Self.hasChildren ? long : duration
     }
 
@@ -171,13 +189,14 @@ enum PoolThreads {
         return key
     }()
 
-    /// Adds the calling thread.
-    static func noteCaller() {
-        guard unsafe pthread_getspecific(key) == nil else { return }
+    /// Adds the calling thread, and returns its ID.
+    @discardableResult static func noteCaller() -> Int32 {
+        if let known = unsafe pthread_getspecific(key) { return Int32(truncatingIfNeeded: UInt(bitPattern: known)) }
         let number = ProcessActivity.callerNumber
         numbers.withLock { _ = $0.insert(number) }
         unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: UInt(number)))
         SignalStack.setForCaller()
+        return number
     }
 
     /// Whether every thread of the process that is not a pool thread sleeps.

@@ -155,20 +155,28 @@ final class QuiescenceMonitor: Sendable {
         guard work.activity == watched.activity else { return }
         let quiet = watched.quiet
         let threadsWork = work.startingThreads > 0 || !threads.areWaiting(work.threads)
-        if threadsWork, work.onlyWaits, quiet < field.grace.long { return }
-        if work.isAtRest {
+        let isBlocked = !work.onlyWaits && threads.areBlocked(work.activeRunners)
+        if threadsWork, work.onlyWaits || isBlocked, quiet < field.grace.long { return }
+        if work.isAtRest || isBlocked && work.queued == 0 {
             // Untracked work is idle when all threads are idle. A long quiet time is also enough, whatever other tests
             // do.
             let includesUntrackedWork =
                 !work.hasUntracked || quiet >= field.grace.duration(after: work)
                 || watched.isCheckDue() && threads.isIdle()
-            watched.tracker.letTimePass(watched.idleState(after: work, includesUntrackedWork: includesUntrackedWork))
-        } else if work.onlyWaits {
+            watched.tracker.letTimePass(
+                watched.idleState(after: work, includesUntrackedWork: includesUntrackedWork),
+                blockedAt: isBlocked ? work.activity : nil
+            )
+        } else if work.onlyWaits || isBlocked {
             guard quiet >= Self.stuckDelay else { return }
             let isKnown = watched.isKnownToBeStuck
             if isKnown || watched.isCheckDue() && isStuck(work, &watched, &threads) {
                 watched.isKnownToBeStuck = true
-                watched.tracker.letTimePass(watched.idleState(after: work), isStuck: true)
+                watched.tracker.letTimePass(
+                    watched.idleState(after: work),
+                    isStuck: true,
+                    blockedAt: isBlocked ? work.activity : nil
+                )
             }
         } else if quiet >= Self.blockedDelay {
             field.stop(blockedFor: quiet)
@@ -246,19 +254,26 @@ struct ThreadIdleState {
         waiting = waiting.filter { now - $0.value.lastCheck < .seconds(1) }
     }
 
-    /// Returns whether every one of these threads is blocked: not sleeping on a timer, and not just waiting for a lock
-    /// about to be released.
+    /// Returns whether every one of these threads waits: not sleeping on a timer, and not just waiting for a lock about
+    /// to be released, for which another thread would run.
     mutating func areWaiting(_ threads: Set<Int32>) -> Bool {
-        var allWait = true
+        var (allWait, allWaitLong) = (true, true)
         for thread in threads {
             let timesRun = activity.timesRunIfWaiting(thread)
             let before = waiting[thread]
             waiting[thread] = timesRun.map { timesRun in
                 (timesRun, since: before?.timesRun == timesRun ? before?.since ?? now : now, lastCheck: now)
             }
-            allWait = allWait && waiting[thread].map { now - $0.since >= Self.minimumSleep } == true
+            allWait = allWait && timesRun != nil
+            allWaitLong = allWaitLong && waiting[thread].map { now - $0.since >= Self.minimumSleep } == true
         }
-        return allWait
+        return allWaitLong || allWait && activity.isAtRest()
+    }
+
+    /// Returns whether every one of these threads waits without a time limit, and is not just waiting for a lock about
+    /// to be released.
+    mutating func areBlocked(_ threads: Set<Int32>) -> Bool {
+        !threads.isEmpty && activity.areBlocked(threads) && areWaiting(threads)
     }
 
     /// Returns whether every thread is idle, and new work would start.

@@ -159,6 +159,8 @@ package struct DeadlineQueue: Sendable {
 
     package var nextDeadline: Duration? { entries.first?.deadline }
 
+    package func nextDeadline(of kind: Kind) -> Duration? { entries.first { $0.kind == kind }?.deadline }
+
     /// The first event; nil when there is none.
     package var next: Entry? { entries.first }
 

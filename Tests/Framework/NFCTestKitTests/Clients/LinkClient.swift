@@ -162,3 +162,35 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
         if bug != .completesTwice { completion = nil }
     }
 }
+
+/// A client that polls again at once whenever it has found a tag.
+final class EagerClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
+    // Sendable because it is used on the main queue alone after the start.
+    private let completion: @Sendable (any Error) -> Void
+    private var session: NFCNDEFReaderSession?
+    private var itself: EagerClient?
+
+    private init(_ completion: @escaping @Sendable (any Error) -> Void) { self.completion = completion }
+
+    /// Scans until the session ends, and returns the error of its end.
+    @Sendable static func scan(_ field: TestField) async -> any Error {
+        do {
+            return try await field.completion("scan") { done in
+                let client = EagerClient(done)
+                client.itself = client
+                client.session = .begun(client)
+            }
+        } catch {
+            return error
+        }
+    }
+
+    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
+    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) { session.restartPolling() }
+
+    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+        completion(error)
+        self.session = nil
+        itself = nil
+    }
+}
