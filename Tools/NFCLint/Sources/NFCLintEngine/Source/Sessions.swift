@@ -91,6 +91,50 @@ public struct Sessions: Sendable {
         type.contains("NFC") && type.contains("Session") && !type.contains("Delegate") && !type.contains("->")
     }
 
+    /// Whether an expression is a session, judged by its type or by how it was created.
+    ///
+    /// - Parameters:
+    ///   - expression: the expression; nil for an implicit `self`.
+    ///   - number: the index of the function that contains the expression.
+    ///   - index: the module.
+    func isSession(_ expression: ExprSyntax?, _ number: Int, _ index: ModuleIndex, depth: Int = 0) -> Bool {
+        let function = index.functions[number]
+        let isType = { (type: String) -> Bool in
+            let name = String(type.prefix { $0.isLetter || $0.isNumber || $0 == "_" })
+            // The sessions may conform to a protocol of the app.
+            let own = ["NFCReaderSession", Kind.ndef.rawValue, Kind.tag.rawValue].compactMap { index.types[$0] }
+            return Self.isSession(type) || name == "CardSession" || own.contains { $0.inherited.contains(name) }
+        }
+        guard let node = expression?.core, node.words != "self", depth < 4 else {
+            return function.owner.map(isType) ?? false
+        }
+        if let cast = node.as(AsExprSyntax.self) { return isType(cast.type.trimmedDescription) }
+        if let call = node.as(FunctionCallExprSyntax.self) {
+            let name = call.calledExpression.lastName ?? ""
+            let makers = index.functions(named: name).compactMap {
+                index.functions[$0].node.as(FunctionDeclSyntax.self)?.signature.returnClause?.type.trimmedDescription
+            }
+            return isType(call.calledExpression.words) || makers.contains(where: isType)
+        }
+        guard let name = node.lastName else { return false }
+        let isOwn = node.memberBase.map { $0.words == "self" } ?? true
+        if node.memberBase == nil {
+            if let position = function.parameters.firstIndex(of: name) {
+                return isType(function.parameterTypes[position])
+            }
+            let finder = BindingFinder(name)
+            if let body = function.body { finder.walk(body) }
+            if finder.isDeclared, !finder.values.isEmpty {
+                return finder.values.contains { isSession($0, number, index, depth: depth + 1) }
+            }
+        }
+        let family = isOwn ? index.family(function.owner) : []
+        let properties = family.compactMap { index.types[$0] }.flatMap(\.properties).filter { $0.name == name }
+        if let type = properties.lazy.compactMap(\.type).first { return isType(type) }
+        let hasName = name.lowercased().hasSuffix("session") && function.file.importsCoreNFC
+        return properties.contains(where: \.isSession) || names.contains(name) || hasName
+    }
+
     private mutating func note(_ call: CallInfo, _ number: Int) {
         let name = call.name == "init" ? call.base ?? "" : call.name
         guard let kind = Kind(rawValue: name), call.base == nil || call.name == "init" else { return }

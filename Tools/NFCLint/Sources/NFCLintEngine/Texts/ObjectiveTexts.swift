@@ -11,12 +11,26 @@ struct ObjectiveTexts {
         for method in code.methods {
             let begins = method.mentions("beginSession") && !method.selector.hasPrefix("readerSession")
             for statement in method.statements {
-                if let value = Self.value(statement, ["alertMessage =", "setAlertMessage:"]) {
+                if let value = Self.value(statement, ["alertMessage =", "setAlertMessage:"]), isOfSession(statement) {
                     add(value, statement, method, begins ? .instruction : .progress)
                 }
                 if let value = Self.value(statement, ["ErrorMessage:"]) { add(value, statement, method, .error) }
             }
         }
+    }
+
+    /// Whether a statement sets the text of a session, not a property of the app with the same name.
+    private func isOfSession(_ statement: ObjectiveCode.Statement) -> Bool {
+        let mark = statement.code.firstRange(of: "alertMessage =") ?? statement.code.firstRange(of: "setAlertMessage:")
+        let before = statement.code[..<(mark?.lowerBound ?? statement.code.startIndex)]
+        guard before.last == "." || before.last == " " && before.contains("[") else { return false }
+        let name = before.split { !($0.isLetter || $0.isNumber || $0 == "_") }.last.map(String.init) ?? "self"
+        return name.lowercased().contains("session")
+            || code.methods.lazy.flatMap(\.statements).contains { other in
+                let target = other.code.split(separator: "=", maxSplits: 1).first ?? ""
+                let isNamed = target.split { !($0.isLetter || $0.isNumber || $0 == "_") }.last.map { $0 == name }
+                return isNamed == true && other.code.contains("ReaderSession")
+            }
     }
 
     /// The text after the first marker that is found.
@@ -34,6 +48,8 @@ struct ObjectiveTexts {
         _ method: ObjectiveCode.Method,
         _ role: SheetText.Role
     ) {
+        // A key of a dictionary is not a text.
+        if ["objectForKey:", "valueForKey:", "[@\""].contains(where: value.contains) { return }
         if value.contains("@\"") {
             add(Self.literals(value), value, statement, role)
             return

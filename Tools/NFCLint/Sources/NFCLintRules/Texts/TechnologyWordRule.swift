@@ -113,6 +113,25 @@ extension Rule {
             ),
         ],
         good: [
+            // An app's own property with the name of the sheet's text.
+            .swift(
+                """
+                class Login: UIViewController {
+                    var alertMessage = ""
+                    var reader: NFCTagReaderSession?
+                    let model = LoginModel()
+                    func fail() {
+                        alertMessage = "Tap the tag of the post."
+                        self.alertMessage = "Tap the tag of the post."
+                        model.alertMessage = "Tap the tag of the post."
+                    }
+                }
+                class LoginModel { var alertMessage: String? }
+                """
+            ),
+            .objective(
+                "- (void)fail { self.alertMessage = @\"Tap the tag.\"; [self setAlertMessage:@\"Tap the tag.\"]; }"
+            ),
             .swift(
                 """
                 class Reader: NSObject {
