@@ -154,6 +154,7 @@ private final class FactsBuilder: SyntaxVisitor {
             labels: parameters?.map(\.firstName.text) ?? [],
             parameters: parameters?.map { ($0.secondName ?? $0.firstName).text } ?? [],
             parameterTypes: parameters?.map(\.type.trimmedDescription) ?? [],
+            defaults: parameters?.map { $0.defaultValue != nil || $0.ellipsis != nil } ?? [],
             owner: owners.last,
             file: file,
             node: Syntax(node),
@@ -173,7 +174,14 @@ private final class FactsBuilder: SyntaxVisitor {
     }
 
     override func visit(_ node: VariableDeclSyntax) -> SyntaxVisitorContinueKind {
-        guard depth == 0 else { return .visitChildren }
+        guard depth == 0 else {
+            for binding in node.bindings {
+                let declared = binding.typeAnnotation.map { ModuleIndex.plain($0.type.trimmedDescription) }
+                let type = declared ?? binding.initializer.flatMap { ModuleIndex.created($0.value) }
+                if let type { current?.locals[binding.pattern.trimmedDescription] = type }
+            }
+            return .visitChildren
+        }
         let isConstant = node.bindingSpecifier.text == "let"
         for binding in node.bindings {
             guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.text else { continue }

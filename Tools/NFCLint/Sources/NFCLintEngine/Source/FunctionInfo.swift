@@ -25,6 +25,8 @@ public struct FunctionInfo: Sendable {
     public var parameters: [String]
     /// The types of the parameters.
     public var parameterTypes: [String]
+    /// Whether calls may leave out each parameter.
+    var defaults: [Bool]
     /// The type that contains the function, directly or in an extension.
     public var owner: String?
     /// The file that contains the function.
@@ -39,6 +41,8 @@ public struct FunctionInfo: Sendable {
     public var calls: [CallInfo] = []
     /// The assignments in the function, in order.
     public var assignments: [AssignmentInfo] = []
+    /// The types of local variables, as far as they are declared or created by name.
+    var locals: [String: String] = [:]
     /// All names that the function mentions.
     public var names: Set<String> = []
 
@@ -54,5 +58,63 @@ public struct FunctionInfo: Sendable {
     /// The statements of the body.
     public var statements: CodeBlockItemListSyntax? {
         body?.as(CodeBlockSyntax.self)?.statements ?? body?.as(CodeBlockItemListSyntax.self)
+    }
+}
+
+extension FunctionInfo {
+    /// Whether the function only observes a stored property, so that it runs when the property is set.
+    var isObserver: Bool {
+        let block = node.as(VariableDeclSyntax.self)?.bindings.first?.accessorBlock
+        guard case .accessors(let accessors)? = block?.accessors else { return false }
+        return accessors.allSatisfy { ["willSet", "didSet"].contains($0.accessorSpecifier.text) }
+    }
+
+    /// Whether the function compares the length of a message with the capacity of a tag.
+    public var comparesCapacity: Bool {
+        guard let body else { return false }
+        let finder = CapacityFinder(viewMode: .sourceAccurate)
+        finder.walk(body)
+        return finder.isCompared
+    }
+}
+
+/// Finds comparisons with a tag's capacity: a name with that word, or the second value of `queryNDEFStatus`.
+private final class CapacityFinder: SyntaxVisitor {
+    private var names: Set<String> = []
+    private(set) var isCompared = false
+
+    override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
+        let last = node.arguments.last?.expression
+        if node.calledExpression.lastName == "queryNDEFStatus",
+            let closure = node.trailingClosure ?? last?.as(ClosureExprSyntax.self)
+        {
+            switch closure.signature?.parameterClause {
+            case .simpleInput(let list): names.formUnion(list.dropFirst().prefix(1).map(\.name.text))
+            case .parameterClause(let clause):
+                names.formUnion(clause.parameters.dropFirst().prefix(1).map { ($0.secondName ?? $0.firstName).text })
+            case nil: break
+            }
+        }
+        return .visitChildren
+    }
+
+    override func visit(_ node: PatternBindingSyntax) -> SyntaxVisitorContinueKind {
+        let call = node.initializer?.value.core.as(FunctionCallExprSyntax.self)
+        if call?.calledExpression.lastName == "queryNDEFStatus" {
+            let second = node.pattern.as(TuplePatternSyntax.self)?.elements.dropFirst().first?.pattern
+            if let name = second?.as(IdentifierPatternSyntax.self)?.identifier.text { names.insert(name) }
+        }
+        return .visitChildren
+    }
+
+    override func visit(_ node: InfixOperatorExprSyntax) -> SyntaxVisitorContinueKind {
+        guard ["<", ">", "<=", ">="].contains(node.operator.trimmedDescription) else { return .visitChildren }
+        let sides = [node.leftOperand.core, node.rightOperand.core]
+        let isLength =
+            sides.contains { $0.lastName == "length" } && !sides.contains { $0.is(IntegerLiteralExprSyntax.self) }
+        let words = node.trimmedDescription.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
+        let isNamed = words.contains { $0.lowercased().contains("capacity") || names.contains($0) }
+        isCompared = isCompared || isLength || isNamed
+        return .visitChildren
     }
 }

@@ -4,6 +4,8 @@
 struct SourceFilter: Sendable {
     /// The search words, by their first byte.
     private let words: [[[UInt8]]]
+    /// Whether a word begins with a byte.
+    private let starts: [Bool]
 
     /// - Parameter names: additional names of types and helpers to search for.
     init(names: [String]) { self.init(words: names) }
@@ -22,19 +24,35 @@ struct SourceFilter: Sendable {
         var words: [[[UInt8]]] = Array(repeating: [], count: 256)
         for text in texts { words[Int(text.utf8.first ?? 0)].append(Array(text.utf8)) }
         self.words = words
+        starts = words.map { !$0.isEmpty }
     }
 
     func matters(_ bytes: [UInt8]) -> Bool {
         let count = bytes.count
         for index in bytes.indices {
-            let list = words[Int(bytes[index])]
-            guard !list.isEmpty else { continue }
-            for word in list where index + word.count <= count {
+            let first = Int(bytes[index])
+            guard starts[first] else { continue }
+            for word in words[first] where index + word.count <= count {
                 var step = 1
                 while step < word.count, bytes[index + step] == word[step] { step += 1 }
                 if step == word.count { return true }
             }
         }
         return false
+    }
+
+    /// The modules that a Swift file imports, found without parsing it.
+    static func imports(_ bytes: [UInt8]) -> Set<String> {
+        let mark = Array("import ".utf8)
+        var result: Set<String> = []
+        for line in bytes.split(separator: 0x0A) {
+            let start = line.prefix(60)
+            guard start.contains(0x69), let range = start.firstRange(of: mark) else { continue }
+            let rest = String(decoding: line[range.upperBound...].prefix(100), as: UTF8.self)
+            let names = rest.split { !($0.isLetter || $0.isNumber || $0 == "_") }.prefix(2)
+            // `import struct Foundation.Data` names the module after the kind.
+            result.formUnion(names.map(String.init))
+        }
+        return result
     }
 }

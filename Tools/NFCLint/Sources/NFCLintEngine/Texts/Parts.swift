@@ -45,7 +45,7 @@ struct Parts {
         var result: [Value] = []
         for property in family.compactMap({ index.types[$0] }).flatMap(\.properties) where property.name == name {
             guard let value = property.value else { continue }
-            let home = index.functions.firstIndex { $0.node.id == property.node.id } ?? number
+            let home = index.number(Syntax(property.node).id) ?? number
             result += values(of: value, in: home, depth: depth + 1)
         }
         for (other, function) in index.functions.enumerated() where family.contains(function.owner ?? "") {

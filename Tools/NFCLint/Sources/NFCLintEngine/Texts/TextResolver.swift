@@ -257,7 +257,7 @@ struct TextResolver {
     private func value(of property: PropertyInfo, _ number: Int, _ depth: Int) -> [Found] {
         guard let value = property.value else { return [] }
         // Resolve the value in the file of the property.
-        let home = index.functions.firstIndex { $0.node.id == property.node.id } ?? number
+        let home = index.number(Syntax(property.node).id) ?? number
         return texts(value, in: home, depth: depth + 1)
     }
 
@@ -304,21 +304,6 @@ struct TextResolver {
 
     /// The texts that callers pass for a parameter.
     private func arguments(_ position: Int, of number: Int, _ depth: Int) -> [Found] {
-        let function = index.functions[number]
-        let label = function.labels[position]
-        var result: [Found] = []
-        for caller in index.callers(number).prefix(40) {
-            let calls = index.functions[caller].calls.filter { call in
-                call.name == function.name && index.targets(of: call, in: index.functions[caller]).contains(number)
-            }
-            for call in calls {
-                let same = label == "_" ? nil : call.argument(label)
-                let plain = function.labels.prefix(position).filter { $0 == "_" }.count
-                let unlabelled = call.node.arguments.filter { $0.label == nil }.map(\.expression)
-                let value = same ?? (label == "_" && plain < unlabelled.count ? unlabelled[plain] : nil)
-                if let value { result += texts(value, in: caller, depth: depth + 1) }
-            }
-        }
-        return result
+        index.arguments(position, of: number).prefix(40).flatMap { texts($0.value, in: $0.caller, depth: depth + 1) }
     }
 }

@@ -126,10 +126,7 @@ extension Rule {
                 )
                 for property in properties where property.isSession && !property.isConstant && property.isOptional {
                     guard !property.marks.contains("weak"), !assigned.contains(property.name) else { continue }
-                    let makers = unit.sessions.creations.filter { creation in
-                        creation.stored == property.name
-                            && family.contains(unit.index.functions[creation.function].owner ?? "")
-                    }
+                    let makers = unit.creations(in: family).filter { $0.stored == property.name }
                     let isSet = !makers.isEmpty || stores(property.name, family, unit)
                     guard isSet, let number = callback(delegate, property, unit), !callsUnknownSuper(number, unit)
                     else { continue }
@@ -148,11 +145,10 @@ extension Rule {
 
     /// Whether a function of the family assigns a value other than nil to a property of `self`.
     private static func stores(_ name: String, _ family: Set<String>, _ unit: Unit) -> Bool {
-        unit.index.functions.contains { function in
-            family.contains(function.owner ?? "")
-                && function.assignments.contains {
-                    $0.name == name && !clears($0.value) && $0.target.memberBase?.words ?? "self" == "self"
-                }
+        family.compactMap { unit.index.types[$0] }.flatMap(\.functions).contains { number in
+            unit.index.functions[number].assignments.contains {
+                $0.name == name && !clears($0.value) && $0.target.memberBase?.words ?? "self" == "self"
+            }
         }
     }
 

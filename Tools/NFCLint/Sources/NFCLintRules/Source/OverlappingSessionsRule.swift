@@ -86,20 +86,16 @@ extension Rule {
                 let text = "A second session begins right after the first one, which still uses the reader."
                 findings.add(unit.place(call.node, number), "\(text) Unconfirmed.", isProven: false)
             }
+            let begins = Dictionary(grouping: unit.sessions.begins, by: \.function)
             for delegate in unit.ownDelegates {
                 for number in delegate.tags + delegate.messages {
                     let function = unit.index.functions[number]
                     guard !unit.calls([number], ["invalidate"]) else { continue }
                     for call in function.calls {
                         let targets = call.name == "begin" ? [] : unit.index.targets(of: call, in: function)
-                        let isDirect = unit.sessions.begins.contains {
-                            $0.function == number && $0.call.node.id == call.node.id
-                        }
-                        let begins = targets.contains { target in
-                            unit.sessions.begins.contains { $0.function == target }
-                                && !unit.calls([target], ["invalidate"])
-                        }
-                        guard isDirect || begins else { continue }
+                        let isDirect = begins[number]?.contains { $0.call.node.id == call.node.id } == true
+                        let isInner = targets.contains { begins[$0] != nil && !unit.calls([$0], ["invalidate"]) }
+                        guard isDirect || isInner else { continue }
                         findings.add(
                             unit.place(call.node, number),
                             "A session begins in another session's callback, which does not invalidate that session."
@@ -113,13 +109,9 @@ extension Rule {
                     where !call.context.contains(where: {
                         $0.contains("asyncAfter") || $0.contains("Timer") || $0.hasPrefix("Task")
                     }) {
-                        let isDirect = unit.sessions.begins.contains {
-                            $0.function == number && $0.call.node.id == call.node.id
-                        }
-                        let begins = unit.index.targets(of: call, in: function).contains { target in
-                            unit.sessions.begins.contains { $0.function == target }
-                        }
-                        guard isDirect || begins else { continue }
+                        let isDirect = begins[number]?.contains { $0.call.node.id == call.node.id } == true
+                        let isInner = unit.index.targets(of: call, in: function).contains { begins[$0] != nil }
+                        guard isDirect || isInner else { continue }
                         let text =
                             "A session begins while the previous one's sheet is closing, which can end it with 203."
                         findings.add(unit.place(call.node, number), "\(text) Unconfirmed.", isProven: false)

@@ -96,9 +96,11 @@ extension Rule {
                     $0.name == name
                 }
                 guard let property = properties.first, property.isSession else { continue }
-                let setters = unit.index.functions.filter {
-                    family.contains($0.owner ?? "")
-                        && $0.assignments.contains { $0.name == name && !$0.value.is(NilLiteralExprSyntax.self) }
+                let own = family.compactMap { unit.index.types[$0] }.flatMap(\.functions).map {
+                    unit.index.functions[$0]
+                }
+                let setters = own.filter { setter in
+                    setter.assignments.contains { $0.name == name && !$0.isNil }
                 }
                 let isMade = property.value != nil && property.value?.is(NilLiteralExprSyntax.self) != true
                 // Initializers and functions that load a screen run only once.
@@ -122,18 +124,7 @@ extension Rule {
     )
     /// Whether an object of a type is created once and kept as long as the app or a screen.
     private static func isKept(_ owner: String?, _ unit: Unit) -> Bool {
-        guard let owner else { return false }
-        let isHeld = unit.index.types.values.flatMap(\.properties).contains { property in
-            !property.marks.contains("@State") && property.value?.words.hasPrefix("\(owner)(") == true
-        }
-        let loads: Set<String> = ["viewDidLoad", "awakeFromNib", "init", "application"]
-        return isHeld
-            || unit.index.functions.enumerated().contains { number, function in
-                function.assignments.contains { $0.value.words.hasPrefix("\(owner)(") }
-                    && unit.index.allCallers(number, depth: 1).contains {
-                        loads.contains(unit.index.functions[$0].name)
-                    }
-            }
+        owner.map(unit.createdTypes.kept.contains) ?? false
     }
 
     /// Whether an earlier statement of the block invalidates the session, and no later one creates a new session.

@@ -41,6 +41,26 @@ extension Rule {
         good: [
             .swift(
                 """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    var request: Int? { didSet { scan() } }
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                        session?.begin()
+                    }
+                    func read(from block: Int) -> Int? { request }
+                    func load() { scan() }
+                }
+                class Cloud { func load() {} }
+                struct Screen: View {
+                    let reader: Reader
+                    let cloud: Cloud
+                    var body: some View { Text("Doors").task { cloud.load(); store.files.read() } }
+                }
+                """
+            ),
+            .swift(
+                """
                 class Screen: UIViewController, NFCNDEFReaderSessionDelegate {
                     var session: NFCNDEFReaderSession?
                     func scan() {
@@ -119,8 +139,7 @@ extension Rule {
         }) {
             return true
         }
-        let properties = unit.index.types.values.flatMap(\.properties) + unit.index.globals
-        return properties.contains { $0.value?.core.as(FunctionCallExprSyntax.self)?.calledExpression.words == owner }
+        return unit.createdTypes.byProperty.contains(owner)
     }
 
     /// Whether a call is in a closure that runs later, such as a button's action.

@@ -27,6 +27,16 @@ extension Rule {
                 }
                 """
             ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    func write(_ tag: any NFCNDEFTag, _ batch: [Int]) {
+                        if batch.size > 3 { return }
+                        tag.writeNDEF(message) { _ in }
+                    }
+                }
+                """
+            ),
             .objective(
                 """
                 - (void)write:(id<NFCNDEFTag>)tag {
@@ -36,6 +46,17 @@ extension Rule {
             ),
         ],
         good: [
+            .swift(
+                """
+                class Reader: NSObject {
+                    func write(_ tag: any NFCNDEFTag) async throws {
+                        let (_, bytes) = try await tag.queryNDEFStatus()
+                        if need > bytes { return }
+                        try await tag.writeNDEF(message)
+                    }
+                }
+                """
+            ),
             .swift(
                 """
                 class Reader: NSObject, NFCNDEFReaderSessionDelegate {
@@ -71,7 +92,7 @@ extension Rule {
             var seen: Set<Int> = []
             for (number, call) in unit.ownCalls(["writeNDEF"]) where seen.insert(number).inserted {
                 guard !unit.index.functions[number].name.hasPrefix("writeNDEF") else { continue }
-                let isCompared = unit.connected(number).contains { compares(unit.index.functions[$0]) }
+                let isCompared = unit.connected(number).contains { unit.index.functions[$0].comparesCapacity }
                 guard !isCompared, !clearsTag(call) else { continue }
                 findings.add(
                     unit.place(call.node, number),
@@ -80,16 +101,6 @@ extension Rule {
             }
         }
     )
-    /// Whether a function compares a length with a capacity.
-    private static func compares(_ function: FunctionInfo) -> Bool {
-        Finder.all(InfixOperatorExprSyntax.self, in: function.body).contains { node in
-            guard ["<", ">", "<=", ">="].contains(node.operator.trimmedDescription) else { return false }
-            let text = node.trimmedDescription.lowercased()
-            return text.contains("capacity") || text.contains("length") || text.contains("maxsize")
-                || text.contains("size")
-        }
-    }
-
     /// Whether the message is empty, so that it fits on every tag.
     private static func clearsTag(_ call: CallInfo) -> Bool {
         let text = call.node.arguments.first?.expression.trimmedDescription ?? ""

@@ -69,6 +69,7 @@ extension Rule {
                     findings.add(statement.place, "writeNDEF is called without queryNDEFStatus before it.")
                 }
             }
+            let isAnywhere = unit.mentionsAnywhere(["queryNDEFStatus"])
             var seen: Set<Int> = []
             for (number, call) in unit.ownCalls(["writeNDEF", "writeLock"]) where seen.insert(number).inserted {
                 guard !unit.index.functions[number].name.hasPrefix("writeNDEF") else { continue }
@@ -76,7 +77,7 @@ extension Rule {
                 let place = unit.place(call.node, number)
                 let compares: Set<String> = ["readWrite", "readOnly", "notSupported"]
                 if !unit.mentions(connected, ["queryNDEFStatus"]) {
-                    if unit.mentionsAnywhere(["queryNDEFStatus"]) {
+                    if isAnywhere {
                         let text =
                             "\(call.name) is called, and queryNDEFStatus elsewhere. Unconfirmed: it may not come first."
                         findings.add(place, text, severity: .info, isProven: false)

@@ -63,17 +63,20 @@ extension Unit {
 
     /// The sessions of a delegate: those created with `self` in its type, or with a name that may refer to it.
     func creations(for delegate: Sessions.Delegate) -> [Sessions.Creation] {
-        let family = index.family(delegate.type)
-        return sessions.creations.filter { creation in
-            let owner = index.functions[creation.function].owner ?? ""
-            guard let value = creation.delegate else { return family.contains(owner) }
-            if value.words == "self" { return family.contains(owner) }
-            if let made = value.core.as(FunctionCallExprSyntax.self)?.calledExpression.words {
-                return made == delegate.type
-            }
-            return !sessions.delegates.contains { $0.type == owner }
-        }
+        let groups = memory.value("creations") { CreationGroups(self) }
+        let own = index.family(delegate.type).flatMap { groups.own[$0] ?? [] }
+        return (own + groups.made[delegate.type, default: []] + groups.other).sorted().map { sessions.creations[$0] }
     }
+
+    /// The sessions that the functions of a family of types create.
+    func creations(in family: Set<String>) -> [Sessions.Creation] {
+        let groups = memory.value("creations") { CreationGroups(self) }
+        return family.flatMap { groups.all[$0] ?? [] }.sorted().map { sessions.creations[$0] }
+    }
+
+    /// The types of which an object is created: as the value of a property, or by a function that a screen's or an
+    /// app's start calls.
+    var createdTypes: CreatedTypes { memory.value("created types") { CreatedTypes(self) } }
 
     /// Whether any of the functions calls any of the names.
     func calls(_ functions: some Sequence<Int>, _ names: Set<String>) -> Bool {
@@ -83,6 +86,56 @@ extension Unit {
     /// The byte offsets of a node in its file, for edits.
     func range(_ node: some SyntaxProtocol) -> Range<Int> {
         node.positionAfterSkippingLeadingTrivia.utf8Offset..<node.endPositionBeforeTrailingTrivia.utf8Offset
+    }
+}
+
+/// The sessions of a target by what refers to them, as indexes, so that no rule compares all with all.
+private struct CreationGroups: Sendable {
+    /// By the type that creates them and is their delegate.
+    var own: [String: [Int]] = [:]
+    /// By the type of a delegate that is created with them.
+    var made: [String: [Int]] = [:]
+    /// Those whose delegate may be anything.
+    var other: [Int] = []
+    /// By the type that creates them.
+    var all: [String: [Int]] = [:]
+
+    init(_ unit: Unit) {
+        let delegates = Set(unit.sessions.delegates.map(\.type))
+        for (number, creation) in unit.sessions.creations.enumerated() {
+            let owner = unit.index.functions[creation.function].owner ?? ""
+            all[owner, default: []].append(number)
+            if creation.delegate?.words ?? "self" == "self" {
+                own[owner, default: []].append(number)
+            } else if let made = creation.delegate?.core.as(FunctionCallExprSyntax.self)?.calledExpression.words {
+                self.made[made, default: []].append(number)
+            } else if !delegates.contains(owner) {
+                other.append(number)
+            }
+        }
+    }
+}
+
+/// See ``Unit/createdTypes``.
+struct CreatedTypes: Sendable {
+    /// Created as the value of a property.
+    var byProperty: Set<String> = []
+    /// Created as the value of a property that keeps it.
+    var kept: Set<String> = []
+
+    init(_ unit: Unit) {
+        let name = { (value: ExprSyntax?) in value?.core.as(FunctionCallExprSyntax.self)?.calledExpression.words }
+        for property in unit.index.types.values.flatMap(\.properties) + unit.index.globals {
+            guard let type = name(property.value) else { continue }
+            byProperty.insert(type)
+            if !property.marks.contains("@State") { kept.insert(type) }
+        }
+        let loads: Set<String> = ["viewDidLoad", "awakeFromNib", "init", "application"]
+        for (number, function) in unit.index.functions.enumerated() where !function.assignments.isEmpty {
+            let made = function.assignments.compactMap { name($0.value) }
+            let callers = made.isEmpty ? [] : unit.index.allCallers(number, depth: 1)
+            if callers.contains(where: { loads.contains(unit.index.functions[$0].name) }) { kept.formUnion(made) }
+        }
     }
 }
 

@@ -69,21 +69,8 @@ struct PayloadTrace {
 
     /// The values that callers pass for a parameter.
     private func arguments(_ position: Int, of number: Int) -> [(value: ExprSyntax, caller: Int)] {
-        let function = unit.index.functions[number]
-        let label = function.labels[position]
-        return unit.index.callers(number).prefix(20).flatMap { caller in
-            let calls = unit.index.functions[caller].calls.filter { call in
-                call.name == function.name && Self.isWellKnownRecord(call.node) != false
-                    && unit.index.targets(of: call, in: unit.index.functions[caller]).contains(number)
-            }
-            return calls.compactMap { call -> (value: ExprSyntax, caller: Int)? in
-                let named = label == "_" ? nil : call.argument(label)
-                let plain = function.labels.prefix(position).filter { $0 == "_" }.count
-                let unlabelled = call.node.arguments.filter { $0.label == nil }.map(\.expression)
-                let value = named ?? (label == "_" && plain < unlabelled.count ? unlabelled[plain] : nil)
-                return value.map { ($0, caller) }
-            }
-        }
+        unit.index.arguments(position, of: number).prefix(20)
+            .filter { Self.isWellKnownRecord($0.call.node) != false }.map { ($0.value, $0.caller) }
     }
 
     /// Whether a member is `record.payload`, not the payload of an APDU response or of a type in the module.

@@ -77,6 +77,8 @@ extension Rule {
             for statement in unit.objective.flatMap(\.silentBegins) {
                 findings.add(statement.place, "The session begins without an alertMessage.")
             }
+            let callbacks = Set(unit.sessions.delegates.flatMap(\.callbacks))
+            let active = Set(unit.sessions.delegates.flatMap(\.activation))
             for (number, call) in unit.sessions.begins where unit.isOwn(unit.index.functions[number]) {
                 let before = Set(unit.index.reach(number, depth: 2) + unit.index.allCallers(number))
                 let sets = { (functions: Set<Int>) in
@@ -85,8 +87,7 @@ extension Rule {
                             || unit.index.functions[function].names.contains("alertMessage") && function == number
                     }
                 }
-                guard !sets(before.subtracting(unit.sessions.delegates.flatMap(\.callbacks))) else { continue }
-                let active = Set(unit.sessions.delegates.flatMap(\.activation))
+                guard !sets(before.subtracting(callbacks)) else { continue }
                 let makers = Set(makers(call, number, unit).map(\.function))
                 if sets(active) {
                     findings.add(
@@ -105,9 +106,7 @@ extension Rule {
     private static func makers(_ call: CallInfo, _ number: Int, _ unit: Unit) -> [Sessions.Creation] {
         let name = call.node.calledExpression.memberBase?.lastName
         let family = unit.index.family(unit.index.functions[number].owner)
-        let own = unit.sessions.creations.filter { creation in
-            creation.stored == name && family.contains(unit.index.functions[creation.function].owner ?? "")
-        }
+        let own = unit.creations(in: family).filter { $0.stored == name }
         return own.isEmpty ? unit.sessions.creations : own
     }
 }
