@@ -2,6 +2,8 @@
 
 /// Checks a project with rules.
 public struct Linter: Sendable {
+    /// The version of nfc-lint.
+    public static let version = "0.1.0"
     /// The rule for files that can't be read.
     public static let brokenFile = "LNT001"
 
@@ -17,14 +19,17 @@ public struct Linter: Sendable {
     }
 
     /// The findings of all rules, ordered by location. A finding that occurs in several targets is listed once.
-    public func check(_ project: Project) -> [Finding] {
-        let rules = rules
-        let lists = Parallel.map(project.units) { unit in
-            rules.flatMap { rule -> [Finding] in
-                var findings = Findings(rule: rule, target: unit.target.name)
-                rule.check(unit, &findings)
-                return findings.all
-            }
+    ///
+    /// - Parameters:
+    ///   - project: the project.
+    ///   - includesSuppressed: whether findings that comments suppress are listed too, as unproven.
+    public func check(_ project: Project, includesSuppressed: Bool = false) -> [Finding] {
+        // Not a target for each thread, because most projects have one large target.
+        let pairs = project.units.flatMap { unit in rules.map { (unit, $0) } }
+        let lists = Parallel.map(pairs) { unit, rule in
+            var findings = Findings(rule: rule, target: unit.target.name)
+            rule.check(unit, &findings)
+            return findings.all
         }
         var seen: Set<Key> = []
         var result: [Finding] = []
@@ -34,8 +39,10 @@ public struct Linter: Sendable {
             let path = finding.place.path
             let fileSuppressions = suppressions[path] ?? Suppressions(project.files.bytes(path) ?? [])
             suppressions[path] = fileSuppressions
-            guard !fileSuppressions.covers(finding) else { continue }
+            let isSuppressed = fileSuppressions.covers(finding)
+            guard !isSuppressed || includesSuppressed else { continue }
             var finding = finding
+            finding.isProven = finding.isProven && !isSuppressed
             finding.severity = configuration.severities[finding.id] ?? finding.severity
             result.append(finding)
         }
@@ -45,11 +52,13 @@ public struct Linter: Sendable {
     /// A finding for each file that can't be read.
     private func broken(_ project: Project) -> [Finding] {
         guard let rule = rules.first(where: { $0.id == Self.brokenFile }) else { return [] }
+        let unread = Set(project.problems.filter(\.isWhole).map(\.place.path))
+        // A check of nothing must not pass.
+        let isAll = !unread.isEmpty && project.files.paths.allSatisfy(unread.contains)
         return project.problems.map { problem in
             Finding(
                 id: rule.id,
-                // A file that was read in part is less serious than one that could not be checked.
-                severity: problem.isWhole ? .error : rule.severity,
+                severity: isAll ? .error : rule.severity,
                 place: problem.place,
                 message: problem.reason,
                 remedy: rule.fix

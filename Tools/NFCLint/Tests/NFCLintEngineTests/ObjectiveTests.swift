@@ -74,4 +74,31 @@ import Testing
         let text = "#import <CoreNFC/CoreNFC.h>\n" + String(repeating: part, count: 2000)
         #expect(lines("LNT001", text) == [])
     }
+
+    @Test func `Objective-C: a brace that both branches of #if open counts once`() {
+        let text = """
+            #import <CoreNFC/CoreNFC.h>
+            @implementation Reader
+            + (BOOL)continueWith:
+            #if defined(NEW)
+            (id)a {
+            #else
+            (NSArray *)a {
+            #endif
+                return YES;
+            }
+            - (void)scan {
+                session = [[NFCNDEFReaderSession alloc] initWithDelegate:self queue:nil invalidateAfterFirstRead:NO];
+            }
+            @end
+            """
+        #expect(lines("SRC001", text) == [12])
+        #expect(lines("SRC001", text.replacing("#else", with: "#elif defined(OLD)")) == [12])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `Objective-C: a hundred thousand nested #if end in time`() {
+        let nested =
+            String(repeating: "#if a\n{\n#else\n{\n", count: 50_000) + String(repeating: "#endif\n", count: 20_000)
+        #expect(lines("LNT001", "#import <CoreNFC/CoreNFC.h>\n" + nested) == [])
+    }
 }

@@ -58,6 +58,8 @@ struct OldPropertyList {
                 cursor.advance()
                 return entries
             }
+            // Foundation stops at a second semicolon, and ignores the rest of a `.strings` file.
+            if isWhole, cursor.byte == 0x3B { return entries }
             let position = cursor.position
             let offset = cursor.offset
             let key = try text()

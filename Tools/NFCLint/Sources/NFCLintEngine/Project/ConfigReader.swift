@@ -68,6 +68,8 @@ final class ConfigReader: @unchecked Sendable {
     private static func parse(_ path: String, _ bytes: [UInt8]) throws(FormatError) -> ConfigValue {
         if path.hasSuffix(".yml") || path.hasSuffix(".yaml") { return try YAMLText.read(bytes) }
         if path.hasSuffix(".xcstrings") || path.hasSuffix(".json") { return try ConfigValue.json(bytes) }
+        // Foundation reads no texts from an empty file.
+        if path.hasSuffix(".strings"), bytes.isEmpty { return ConfigValue(.dictionary([])) }
         return try ConfigFile.propertyList(bytes)
     }
 }

@@ -9,7 +9,7 @@ public final class UnitMemory: @unchecked Sendable {
 
     init() {}
 
-    /// The value of a key, created if missing. The rules of a target run one after the other.
+    /// The value of a key, created if missing. If two rules need it at the same moment, both create it.
     public func value<Value: Sendable>(_ key: String, make: () -> Value) -> Value {
         lock.lock()
         let cached = values[key] as? Value

@@ -82,6 +82,7 @@ public struct ObjectiveCode: Sendable {
         var masked = bytes
         var index = 0
         var isLineStart = true
+        var conditions = Conditions()
         func blank(_ position: Int) {
             guard bytes[position] != 0x0A else { return }
             plain[position] = 0x20
@@ -106,6 +107,8 @@ public struct ObjectiveCode: Sendable {
                     index += 1
                 }
             } else if byte == 0x23, isLineStart {
+                let word = bytes[index...].prefix(20).drop { $0 == 0x23 || $0 == 0x20 || $0 == 0x09 }
+                if let range = conditions.note(word, at: index, masked) { range.forEach(blank) }
                 while index < bytes.count, bytes[index] != 0x0A {
                     blank(index)
                     index += 1
@@ -138,6 +141,35 @@ extension ObjectiveCode.Statement {
                 String(code[range.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" })
             }
         }
+    }
+}
+
+/// Follows the branches of `#if`, so that a brace that each of them opens counts once.
+private struct Conditions {
+    private static let deepest = 40
+
+    /// For each open `#if`: where the current branch begins, the open braces there, and whether an earlier branch has
+    /// an unbalanced brace.
+    private var open: [(start: Int, braces: Int, isUnbalanced: Bool)] = []
+    private var braces = 0
+    private var counted = 0
+
+    /// - Parameters:
+    ///   - word: the preprocessor line, without the sign at its start.
+    ///   - offset: where the line begins.
+    ///   - masked: the code, without comments and literals up to the line.
+    /// - Returns: the branch that ends here, if it repeats the braces of an earlier branch and has to be blanked.
+    mutating func note(_ word: ArraySlice<UInt8>, at offset: Int, _ masked: [UInt8]) -> Range<Int>? {
+        let isNext = word.starts(with: "el".utf8)
+        for byte in masked[counted..<offset] { braces += byte == 0x7B ? 1 : byte == 0x7D ? -1 : 0 }
+        counted = offset
+        if word.starts(with: "if".utf8) { open.append((offset, braces, false)) }
+        guard isNext || word.starts(with: "endif".utf8), let last = open.popLast() else { return nil }
+        let isUnbalanced = braces != last.braces
+        let repeats = last.isUnbalanced && isUnbalanced && open.count < Self.deepest
+        if repeats { braces = last.braces }
+        if isNext { open.append((offset, braces, last.isUnbalanced || isUnbalanced)) }
+        return repeats ? last.start..<offset : nil
     }
 }
 
@@ -206,7 +238,8 @@ private struct Cutter {
         for index in range {
             let isLineStart = index == range.lowerBound || masked[index - 1] == 0x0A
             let isMethod =
-                masked[index] == 0x2D || masked[index] == 0x2B || masked[index...].starts(with: "RCT_EX".utf8)
+                masked[index] == 0x2D || masked[index] == 0x2B
+                || ["RCT_EX", "RCT_REMAP_"].contains { masked[index...].starts(with: $0.utf8) }
             if isLineStart, isMethod, !masked[index...].starts(with: "RCT_EXPORT_MODULE".utf8) { first = index }
         }
         while first < range.upperBound, masked[first] <= 0x20 { first += 1 }
