@@ -257,4 +257,55 @@ import Testing
         let circle = Projects.xcode(target: "A = \"$(B)\"; B = \"$(A)$(A)\"; PRODUCT_NAME = \"$(A)\";")
         #expect(Projects.project(["App.xcodeproj/project.pbxproj": circle]).units.first?.target.name == "Doors")
     }
+
+    @Test(arguments: [
+        ["pubspec.yaml": "name: doors\ndependencies:\n  flutter:\n    sdk: flutter\n  nfc_manager: ^3.3.0\n"],
+        ["package.json": "{\"dependencies\": {\"react-native-nfc-manager\": \"3.14\"}}"],
+        ["package.json": "{\"dependencies\": {\"@capawesome-team/capacitor-nfc\": \"7\"}}"],
+        ["ios/Podfile": "target 'Doors' do\n  pod 'NFCPassportReader'\nend\n"],
+        ["ios/Podfile.lock": "PODS:\n  - nfc_manager (0.0.1):\n    - Flutter\n"],
+        ["config.xml": "<widget id=\"a\">\n<plugin name=\"phonegap-nfc\" spec=\"1.2\" />\n</widget>\n"],
+    ])
+    func `App whose manifest names a plugin for NFC: its plist and entitlements are checked`(
+        _ manifest: [String: String]
+    ) {
+        let project = ["ios/Doors.xcodeproj/project.pbxproj": Projects.xcode(target: "INFOPLIST_FILE = Info.plist;")]
+        let files = project.merging(["ios/Info.plist": Projects.list("")]) { $1 }
+        #expect(!Projects.ids(files).contains("CFG001"))
+        let ids = Projects.ids(files.merging(manifest) { $1 })
+        #expect(ids.contains("CFG001") && ids.contains("CFG010"))
+    }
+
+    @Test func `Expo app without an Xcode project: the keys in app.json are checked`() {
+        func ids(_ ios: String, _ plugins: String) -> [String] {
+            Projects.ids([
+                "package.json": "{\"dependencies\": {\"react-native-nfc-manager\": \"3\"}}",
+                "app.json": "{\"expo\": {\"name\": \"Doors\", \"ios\": {\(ios)}, \"plugins\": [\(plugins)]}}",
+            ])
+        }
+        #expect(ids("", "").contains("CFG001"))
+        #expect(!ids("", "\"react-native-nfc-manager\"").contains("CFG001"))
+        let text = "[\"react-native-nfc-manager\", {\"nfcPermission\": \"Lorem ipsum\"}]"
+        #expect(ids("", text).contains("CFG002"))
+        #expect(ids("\"infoPlist\": {\"NFCReaderUsageDescription\": \"\"}", "").contains("CFG002"))
+    }
+
+    @Test func `Library that imports Core NFC and creates no session: counts as use`() {
+        let library = "import CoreNFC\nfunc send(_ tag: NFCISO7816Tag, _ apdu: NFCISO7816APDU) {}\n"
+        #expect(Projects.report(["Send.swift": library]).targetLines.hasPrefix("sources (library)"))
+        #expect(Projects.report(["Send.swift": library]).json.contains("\"uses_core_nfc\":true"))
+    }
+
+    @Test(arguments: ["\"a\" = \"b\";;\n\"c\" = \"d\";", "", " \n// none\n"])
+    func `Strings file with a second semicolon or without texts: read as Foundation reads it`(_ text: String) {
+        let reader = Projects.reader.replacing("session?.begin()", with: "session?.alertMessage = \"c\".localized")
+        let ids = Projects.ids(["Reader.swift": reader, "en.lproj/Localizable.strings": text])
+        #expect(!ids.contains("LNT001") && !ids.contains("TXT003"))
+    }
+
+    @Test func `Damaged translation: a warning, so that the check passes`() {
+        let files = ["Reader.swift": Self.localized, "de.lproj/Localizable.strings": "\"a\" = \"b\";\n\"c\" = \"d\""]
+        let report = Projects.report(files)
+        #expect(report.findings.filter { $0.id == "LNT001" }.map(\.severity) == [.warning] && report.passes)
+    }
 }

@@ -90,6 +90,7 @@ struct FolderListing {
     }
 
     private static func matters(_ name: String) -> Bool {
+        if Plugins.manifests.contains(name) { return true }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         let ending = parts.count > 1 ? parts.last.map { $0.lowercased() } ?? "" : ""
         guard endings.contains(ending) else { return false }

@@ -4,6 +4,7 @@
 struct Discovery {
     let files: any ProjectFiles
     let reader: ConfigReader
+    let plugins: Plugins
 
     func targets() -> [Target] {
         let paths = files.paths
@@ -26,6 +27,7 @@ struct Discovery {
         }
         let folders = FolderTargets(lookup: lookup, paths: paths, reader: reader, files: files)
         if targets.isEmpty { targets += folders.apps() }
+        targets += plugins.apps(without: targets)
         let taken = Set(targets.flatMap(\.files))
         return targets + folders.modules(without: taken)
     }

@@ -40,6 +40,8 @@ public struct ObjectiveFacts: Sendable {
     public let code: ObjectiveCode
     /// The calls that create sessions.
     public private(set) var creations: [Creation] = []
+    /// Whether the file imports Core NFC.
+    let importsCoreNFC: Bool
     /// Whether the file handles user activities.
     public let continuesActivities: Bool
     /// The texts shown on the scanning sheet.
@@ -49,17 +51,18 @@ public struct ObjectiveFacts: Sendable {
     public var use: Place? { creations.first?.statement.place }
 
     static func read(_ paths: [String], _ files: any ProjectFiles) -> [String: ObjectiveFacts] {
-        var result: [String: ObjectiveFacts] = [:]
         let filter = SourceFilter(modules: [])
-        for path in paths where path.hasSuffix(".m") || path.hasSuffix(".mm") {
-            guard let bytes = files.bytes(path), bytes.count < 1 << 20, filter.matters(bytes) else { continue }
-            result[path] = ObjectiveFacts(path, bytes)
+        let found = Parallel.map(paths.filter { $0.hasSuffix(".m") || $0.hasSuffix(".mm") }) {
+            path -> ObjectiveFacts? in
+            guard let bytes = files.bytes(path), bytes.count < 1 << 20, filter.matters(bytes) else { return nil }
+            return ObjectiveFacts(path, bytes)
         }
-        return result
+        return Dictionary(found.compactMap { $0 }.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     private init(_ path: String, _ bytes: [UInt8]) {
         self.path = path
+        importsCoreNFC = SourceFilter(names: ["CoreNFC/", "import CoreNFC"]).matters(bytes)
         code = ObjectiveCode(path, bytes)
         continuesActivities = code.methods.contains { $0.selector.contains("continueUserActivity:") }
         for (number, method) in code.methods.enumerated() {

@@ -8,6 +8,8 @@ public struct Project: Sendable {
     public private(set) var looseEntitlements: [ConfigFile] = []
     /// Damaged files, with the reasons.
     public private(set) var problems: [UnreadFile] = []
+    /// Where a manifest names a plugin for Core NFC; nil if there is none.
+    let plugin: Place?
     /// The number of checked files.
     public private(set) var fileCount = 0
     /// Facts that the caller supplied about the app.
@@ -20,8 +22,10 @@ public struct Project: Sendable {
         self.files = files
         self.options = options
         let reader = ConfigReader(files)
-        let targets = Discovery(files: files, reader: reader).targets()
-        let filter = SourceFilter(modules: targets.filter { $0.kind == .library }.map(\.module))
+        let plugins = Plugins(files)
+        self.plugin = plugins.uses.first?.place
+        let targets = Discovery(files: files, reader: reader, plugins: plugins).targets()
+        let filter = SourceFilter(modules: Self.modulesWithCoreNFC(targets, files))
         let wanted = Set(targets.filter { $0.kind != .test && $0.kind != .other }.flatMap(\.files))
         let swift = wanted.filter { $0.hasSuffix(".swift") }.sorted()
         let parsed = Parallel.map(swift) { Self.parse($0, files, filter) }
@@ -51,10 +55,30 @@ public struct Project: Sendable {
             else { continue }
             looseEntitlements.append(ConfigFile(path: path, root: root))
         }
-        assemble(targets, facts, objective, texts)
+        assemble(targets, facts, objective, texts, plugins)
         problems += reader.broken
         problems += files.unread
         problems.sort { $0.place < $1.place }
+    }
+
+    /// The modules that use Core NFC, directly or through other modules.
+    private static func modulesWithCoreNFC(_ targets: [Target], _ files: any ProjectFiles) -> [String] {
+        let libraries = targets.filter { $0.kind == .library }
+        let imports = Parallel.map(libraries) { library in
+            library.files.filter { $0.hasSuffix(".swift") }.reduce(into: Set<String>()) { names, path in
+                if let bytes = files.bytes(path) { names.formUnion(SourceFilter.imports(bytes)) }
+            }
+        }
+        var found: Set<String> = ["CoreNFC"]
+        var open = Array(zip(libraries.map(\.module), imports))
+        while true {
+            let (more, rest) = (
+                open.filter { !$0.1.isDisjoint(with: found) }, open.filter { $0.1.isDisjoint(with: found) }
+            )
+            if more.isEmpty { return found.sorted() }
+            found.formUnion(more.map(\.0))
+            open = rest
+        }
     }
 
     private struct Parsed: Sendable {
@@ -118,7 +142,8 @@ public struct Project: Sendable {
         _ targets: [Target],
         _ facts: [String: FileFacts],
         _ objective: [String: ObjectiveFacts],
-        _ texts: StringTables
+        _ texts: StringTables,
+        _ plugins: Plugins
     ) {
         let loose = looseEntitlements
         let libraries = Dictionary(
@@ -128,22 +153,27 @@ public struct Project: Sendable {
         let targets = targets + [loosePieces()]
         for target in targets where target.kind != .test && target.kind != .other {
             let own = target.files.compactMap { facts[$0] }
+            let written = target.files.compactMap { objective[$0] }
             var seen: Set<String> = [target.module]
             var others: [FileFacts] = []
-            var open = Set(own.flatMap(\.imports))
+            // The findings of a library are in its own files, so without any the other modules don't matter.
+            var open = target.kind == .library && written.isEmpty && own.isEmpty ? [] : Set(own.flatMap(\.imports))
             while let name = open.popFirst() {
                 guard seen.insert(name).inserted, let library = libraries[name] else { continue }
                 let inner = library.files.compactMap { facts[$0] }
                 others += inner
                 open.formUnion(inner.flatMap(\.imports))
             }
-            let strings = StringTables.paths(target.files)
+            // Only sheets' texts are looked up.
+            let hasSheets = !written.isEmpty || (own + others).contains(where: \.file.importsCoreNFC)
+            let strings = hasSheets ? StringTables.paths(target.files) : []
             units.append(
                 Unit(
                     target: target,
+                    plugin: plugins.use(target),
                     index: ModuleIndex(own + others),
                     ownFiles: Set(own.map(\.file.path)),
-                    objective: target.files.compactMap { objective[$0] },
+                    objective: written,
                     strings: texts.table(strings),
                     looseEntitlements: loose,
                     options: options,

@@ -4,6 +4,8 @@
 public struct Unit: Sendable {
     /// The target.
     public let target: Target
+    /// Where a manifest names the plugin through which the app uses Core NFC; nil if it uses none.
+    let plugin: Place?
     /// The target's sources, including those of imported project modules.
     public let index: ModuleIndex
     /// The paths of the target's own parsed Swift files. Findings in other files belong to other targets.
@@ -28,6 +30,7 @@ public struct Unit: Sendable {
 
     init(
         target: Target,
+        plugin: Place?,
         index: ModuleIndex,
         ownFiles: Set<String>,
         objective: [ObjectiveFacts],
@@ -37,6 +40,7 @@ public struct Unit: Sendable {
         files: any ProjectFiles
     ) {
         self.target = target
+        self.plugin = plugin
         self.index = index
         self.ownFiles = ownFiles
         self.objective = objective
@@ -63,14 +67,32 @@ public struct Unit: Sendable {
     /// Whether a function is in the target's own sources.
     public func isOwn(_ function: FunctionInfo) -> Bool { ownFiles.contains(function.file.path) }
 
-    /// The first use of Core NFC in the target's own sources; nil if there is none.
-    public var ownUse: Place? {
+    /// The first session that the target's own sources create; nil if there is none.
+    public var ownSession: Place? {
         for creation in sessions.creations where isOwn(index.functions[creation.function]) {
             return index.functions[creation.function].file.place(creation.call.node)
         }
         return objective.lazy.compactMap(\.use).first
     }
 
-    /// Whether the target uses Core NFC, directly or through imported modules.
-    public var usesCoreNFC: Bool { ownUse != nil || !sessions.creations.isEmpty }
+    /// The first use of Core NFC in the target's own sources or through a plugin; nil if there is none.
+    public var ownUse: Place? { ownSession ?? plugin }
+
+    /// Whether the target uses Core NFC: directly, through imported modules or a plugin, or by its configuration.
+    public var usesCoreNFC: Bool {
+        let hasKeys =
+            isApp
+            && target.variants.contains { variant in
+                let usage = "NFCReaderUsageDescription"
+                return variant.info?.root[usage] != nil || variant.generatedInfo[usage] != nil
+                    || variant.entitlements?.root["com.apple.developer.nfc.readersession.formats"] != nil
+            }
+        return hasKeys || ownUse != nil || !sessions.creations.isEmpty
+    }
+
+    /// Whether any of the target's own sources imports Core NFC, even if it creates no session.
+    var importsCoreNFC: Bool {
+        objective.contains(where: \.importsCoreNFC)
+            || index.files.contains { $0.importsCoreNFC && ownFiles.contains($0.path) }
+    }
 }

@@ -28,7 +28,7 @@ extension Report {
             ("entitlements", .list(entitlements.map { .text(path($0)) })),
             ("minimum_ios", minimum.map { .text($0.description) } ?? .null),
             ("sources", .number(unit.target.files.count { $0.hasSuffix(".swift") })),
-            ("uses_core_nfc", .boolean(unit.usesCoreNFC)),
+            ("uses_core_nfc", .boolean(unit.usesCoreNFC || unit.importsCoreNFC)),
             ("missing", .list(unit.target.missing.map { .text($0) })),
         ])
     }
@@ -59,6 +59,7 @@ extension Reports {
                 ("ok", .boolean(passes)),
                 ("error", passes ? .null : .text("findings")),
                 ("message", message),
+                ("counts", .object(counts.map { ($0.id, .number($0.count)) })),
                 ("targets", .list(all.flatMap(\.jsonTargets))),
                 ("findings", .list(all.flatMap(\.jsonFindings))),
             ])

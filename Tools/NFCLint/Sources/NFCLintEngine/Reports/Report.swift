@@ -40,12 +40,16 @@ public struct Report: Sendable {
     public var summary: String { Reports([self]).summary }
 
     /// The targets to show: apps and users of Core NFC.
-    var shownUnits: [Unit] { project.units.filter { $0.usesCoreNFC || $0.isApp } }
+    var shownUnits: [Unit] { project.units.filter { $0.usesCoreNFC || $0.isApp || $0.importsCoreNFC } }
 
     /// A note that the folder contains no app; nil if it contains one or if single files were checked.
     var notice: String? {
         guard shownUnits.isEmpty, project.options.images.isEmpty else { return nil }
-        return "No app was found in \((folder.isEmpty ? "." : folder).visible), and nothing that uses Core NFC."
+        let found = "No app was found in \((folder.isEmpty ? "." : folder).visible)"
+        if let plugin = project.plugin {
+            return "\(found), but \(path(plugin.path).visible) names a plugin for NFC. Generate the iOS project first."
+        }
+        return "\(found), and nothing that uses Core NFC."
     }
 
     func page(_ finding: Finding) -> String { rules.first { $0.id == finding.id }?.page ?? "" }

@@ -29,6 +29,12 @@ public struct Reports: Sendable {
     /// Whether the build passes: no findings count as errors.
     public var passes: Bool { all.allSatisfy(\.passes) }
 
+    /// The number of findings of each rule, the most frequent first.
+    public var counts: [(id: String, count: Int)] {
+        Dictionary(grouping: all.flatMap(\.findings), by: \.id).map { ($0.key, $0.value.count) }
+            .sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+    }
+
     /// The numbers of findings, as a sentence.
     public var summary: String {
         func words(_ severity: Severity, _ one: String, _ many: String) -> String {

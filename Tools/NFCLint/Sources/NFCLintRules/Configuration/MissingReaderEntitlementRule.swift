@@ -52,7 +52,7 @@ extension Rule {
                 } else if unit.usesCoreNFC, variant.areEntitlementsKnown {
                     let reason = "Unconfirmed: none of the app's own sources creates a session."
                     findings.add(place, "\(text) \(reason)", severity: .warning, isProven: false, edits: edits)
-                } else if unit.ownUse != nil, unit.target.variants.allSatisfy({ $0.entitlements == nil }) {
+                } else if unit.ownSession != nil, unit.target.variants.allSatisfy({ $0.entitlements == nil }) {
                     let reason = "Unconfirmed: the folder has no entitlements file."
                     findings.add(place, "\(text) \(reason)", severity: .warning, isProven: false)
                 }

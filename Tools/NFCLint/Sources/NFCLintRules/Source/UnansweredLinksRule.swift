@@ -43,7 +43,7 @@ extension Rule {
                 + Example.messageReader
         ],
         check: { unit, findings in
-            guard unit.isApp, unit.ownUse != nil, !Handlers(unit).hasAny else { return }
+            guard unit.isApp, unit.ownSession != nil, !Handlers(unit).hasAny else { return }
             for variant in unit.target.variants {
                 guard let domains = variant.entitlement(Keys.domains) else { continue }
                 guard Variant.texts(domains).contains(where: { $0.lowercased().hasPrefix("applinks:") }) else {
