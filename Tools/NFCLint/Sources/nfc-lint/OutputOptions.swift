@@ -45,18 +45,20 @@ struct OutputOptions: ParsableArguments {
         case nil:
             let lines = reports.all.map { $0.targetLines + $0.text(hasColour: Console.hasColour) }
             let notices = reports.notices.map { $0 + "\n" }
-            try Console.print((lines + notices).joined() + reports.summary + "\n")
+            let counts = reports.counts.map { "\($0.id) \($0.count)" }.joined(separator: ", ")
+            let rules = counts.isEmpty ? "" : "By rule: \(counts).\n"
+            try Console.print((lines + notices).joined() + rules + reports.summary + "\n")
         }
     }
 
     private func checklists(_ reports: Reports) -> String {
-        reports.all.flatMap { report in
+        let lists = reports.all.flatMap { report in
             // Include findings that the project suppresses: they still mean that a requirement is not met.
-            let findings = Linter(Rules.all).check(report.project)
+            let findings = Linter(Rules.all).check(report.project, includesSuppressed: true)
             return report.project.units.filter { $0.isApp || $0.usesCoreNFC }.map { unit in
-                let list = Checklist(unit, report, findings: findings)
-                return json ? list.json + "\n" : list.text
+                Checklist(unit, report, findings: findings)
             }
-        }.joined()
+        }
+        return json ? Checklist.json(lists) + "\n" : lists.map(\.text).joined()
     }
 }

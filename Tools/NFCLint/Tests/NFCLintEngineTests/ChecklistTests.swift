@@ -50,4 +50,35 @@ import Testing
             }
         }
     }
+
+    @Test func `Checklist: what no file shows is not met or not known`() throws {
+        let silent = Projects.reader.replacing(
+            "session?.begin()",
+            with: "session?.begin() }\n    func write(_ tag: any NFCNDEFTag) { tag.writeNDEF(message) { _ in }"
+        )
+        for files in [
+            ["Reader.swift": silent, "Info.plist": Projects.list("")],
+            ["App.xcodeproj/project.pbxproj": Projects.xcode(target: ""), "Reader.swift": silent],
+            [
+                "App.xcodeproj/project.pbxproj": Projects.xcode(target: ""),
+                "package.json":
+                    "{\"dependencies\": {\"react-native-nfc-manager\": \"3\"}}",
+            ],
+        ] {
+            let met = try rows(files).filter { $0.state == .met }.map(\.title)
+            #expect(
+                met.allSatisfy {
+                    $0.hasPrefix("The session has a delegate") || $0.hasPrefix("AIDs") || $0.hasPrefix("Only")
+                }
+            )
+        }
+    }
+
+    @Test func `Checklist: a comment that silences a rule makes its question unknown`() throws {
+        let text = Projects.reader.replacing("class Reader", with: "// nfclint:disable:file\nclass Reader")
+        let report = Projects.report(["Reader.swift": text])
+        let unit = try #require(report.project.units.first { $0.usesCoreNFC })
+        let findings = Linter(Rules.all).check(report.project, includesSuppressed: true)
+        #expect(report.findings.isEmpty && Checklist(unit, report, findings: findings).rows[3].state == .unknown)
+    }
 }

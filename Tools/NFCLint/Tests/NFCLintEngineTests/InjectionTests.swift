@@ -21,7 +21,7 @@ import Testing
         let fixes = Fixes(report.findings, report.project.files)
         for output in [
             report.text(), report.targetLines, report.xcode, report.github, report.markdown, report.json, report.sarif,
-            Checklist(unit, report).text, Checklist(unit, report).json, fixes.diff,
+            Checklist(unit, report).text, Checklist.json([Checklist(unit, report)]), fixes.diff,
         ] {
             let lines = output.unicodeScalars.split { "\r\n\u{2028}".unicodeScalars.contains($0) }.map(String.init)
             #expect(!lines.contains { $0.hasPrefix("::error title=x") || $0.contains("\u{1B}") })

@@ -34,7 +34,7 @@ public struct Checklist: Sendable {
         var rules: [String]
         /// Whether the requirement applies to the app. If not, the state is unknown.
         var concerns: Bool
-        /// The location where the app meets the requirement.
+        /// The location where the app meets the requirement. Without it, the state is never met.
         var seen: Place?
     }
 
@@ -46,13 +46,20 @@ public struct Checklist: Sendable {
     ///   - findings: all findings, including those that a baseline or settings suppress; nil for those of the report.
     public init(_ unit: Unit, _ report: Report, findings: [Finding]? = nil) {
         target = unit.target.name
-        let findings = (findings ?? report.findings).filter { $0.target == unit.target.name }
+        // Targets may share files, and a finding names only one of them.
+        let paths = unit.checkedPaths
+        let findings = (findings ?? report.findings).filter { finding in
+            finding.target == unit.target.name || paths.contains(finding.place.path)
+        }
+        let isUnread = report.project.problems.contains { $0.isWhole && unit.target.files.contains($0.place.path) }
         for question in Self.questions(unit) {
             let found = findings.filter { question.rules.contains($0.id) && $0.severity > .info }
             let proven = found.first { $0.isProven }
             let doubt = found.first ?? findings.first { question.rules.contains($0.id) && !$0.isProven }
             let state: State =
-                proven != nil ? .notMet : doubt != nil || !question.concerns ? .unknown : .met
+                proven != nil
+                ? .notMet
+                : doubt != nil || !question.concerns || question.seen == nil || isUnread ? .unknown : .met
             var place = (proven ?? doubt).map { "\(Self.text($0.place, report)) (\($0.id))" }
             if place == nil, state == .met { place = question.seen.map { Self.text($0, report) } }
             rows.append(
@@ -78,26 +85,21 @@ public struct Checklist: Sendable {
         return output
     }
 
-    /// The table as a JSON object.
-    public var json: String {
-        JSONOutput.line(
-            .object([
-                ("target", .text(target)),
-                (
-                    "rows",
-                    .list(
-                        rows.map { row in
-                            .object([
-                                ("title", .text(row.title)),
-                                ("state", .text(row.state.rawValue.replacing(" ", with: "-"))),
-                                ("place", row.place.isEmpty ? .null : .text(row.place)),
-                                ("rules", .list(row.rules.map { .text($0) })),
-                            ])
-                        }
-                    )
-                ),
+    /// Tables as one JSON object on a line.
+    public static func json(_ lists: [Checklist]) -> String {
+        JSONOutput.line(.object([("checklists", .list(lists.map(\.value)))]))
+    }
+
+    private var value: JSONOutput.Value {
+        let rows = rows.map { row in
+            JSONOutput.Value.object([
+                ("title", .text(row.title)),
+                ("state", .text(row.state.rawValue.replacing(" ", with: "-"))),
+                ("place", row.place.isEmpty ? .null : .text(row.place)),
+                ("rules", .list(row.rules.map { .text($0) })),
             ])
-        )
+        }
+        return .object([("target", .text(target)), ("rows", .list(rows))])
     }
 }
 
