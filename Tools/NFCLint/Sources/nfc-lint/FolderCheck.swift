@@ -62,15 +62,17 @@ struct FolderCheck {
         }
     }
 
-    /// The reports without the findings in the baselines.
-    static func newReports(_ checks: [FolderCheck], baseline: String?) throws -> [Report] {
+    /// The reports without the findings in the baselines, and without notes if the user hides them.
+    static func newReports(_ checks: [FolderCheck], _ command: NFCLintCommand) throws -> [Report] {
         var known: [String: Baseline] = [:]
         return try checks.map { check in
             var report = check.report
-            guard let path = baseline ?? check.choices.baseline else { return report }
-            var left = try known[path] ?? check.choices.read(baseline: path)
-            report.findings = left.takeNewFindings(report)
-            known[path] = left
+            if let path = command.baseline ?? check.choices.baseline {
+                var left = try known[path] ?? check.choices.read(baseline: path)
+                report.findings = left.takeNewFindings(report)
+                known[path] = left
+            }
+            if command.hideNotes { report.findings.removeAll { $0.severity == .info } }
             return report
         }
     }

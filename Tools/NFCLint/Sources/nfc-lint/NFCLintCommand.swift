@@ -21,10 +21,11 @@ struct NFCLintCommand: ParsableCommand {
             sources, and uses the settings in .nfclint.yml. A comment
             // nfclint:disable SRC012 silences a rule for a line, a block or a file.
 
-            Exit status: 0 without errors, 1 if there are errors, if a file or folder can't
-            be read at all or if the output can't be written, 2 for wrong usage. With
-            --strict, warnings count as errors.
-            """
+            Exit status: 0 without errors, 1 if there are errors, if nothing in a folder can
+            be read or if the output can't be written, 2 for wrong usage. With --strict,
+            warnings count as errors.
+            """,
+        version: "nfc-lint \(Linter.version)"
     )
 
     @Argument(help: "Folders or files to check. Default: the current folder.")
@@ -49,6 +50,9 @@ struct NFCLintCommand: ParsableCommand {
 
     @Flag(help: "Count warnings as errors.")
     var strict = false
+
+    @Flag(help: "Leave out notes.")
+    var hideNotes = false
 
     @Flag(help: "Fix the findings that can be fixed safely.")
     var fix = false
@@ -101,7 +105,7 @@ struct NFCLintCommand: ParsableCommand {
             return try Console.print((output.json ? rule.explanation : RulePage(rule).text) + "\n")
         }
         if let writePages { return try RulePages.write(to: URL(fileURLWithPath: writePages)) }
-        let checks = try FolderCheck.all(of: paths, self)
+        var checks = try FolderCheck.all(of: paths, self)
         let absolute = { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
         if let writeBaseline {
             let reports = Reports(checks.map(\.report), absolute: absolute)
@@ -109,9 +113,16 @@ struct NFCLintCommand: ParsableCommand {
             let count = reports.all.reduce(0) { $0 + $1.findings.count }
             return Console.note("\(Self.words(count)) \(count == 1 ? "is" : "are") in \(writeBaseline) now.")
         }
-        let reports = Reports(try FolderCheck.newReports(checks, baseline: baseline), absolute: absolute)
-        if fix { return try applyFixes(zip(reports.all, checks).map { ($0, $1.folder) }) }
-        try output.write(reports)
+        var reports = Reports(try FolderCheck.newReports(checks, self), absolute: absolute)
+        if fix {
+            try applyFixes(zip(reports.all, checks).map { ($0, $1.folder) })
+            // Report what is left. The files have changed, so check them again.
+            if !dryRun {
+                checks = try FolderCheck.all(of: paths, self)
+                reports = Reports(try FolderCheck.newReports(checks, self), absolute: absolute)
+            }
+        }
+        if !dryRun { try output.write(reports) }
         if !reports.passes { throw ExitCode(1) }
     }
 
@@ -137,6 +148,8 @@ struct NFCLintCommand: ParsableCommand {
             }
         }
         let verb = dryRun ? "can be" : count == 1 ? "was" : "were"
-        Console.note("\(Self.words(count)) \(verb) fixed.")
+        let left = reports.reduce(0) { $0 + $1.report.findings.count } - count
+        let rest = dryRun ? ", \(left) can't" : ""
+        Console.note("\(Self.words(count)) \(verb) fixed\(rest).")
     }
 }

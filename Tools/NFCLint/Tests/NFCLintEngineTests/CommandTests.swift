@@ -23,8 +23,10 @@ import Testing
             #expect(try run([folder]).status == 1)
             let diff = try run(["--fix", "--dry-run", folder]).output
             #expect(diff.contains("+") && diff.contains("NFCReaderUsageDescription"))
+            #expect(try run(["--fix", "--dry-run", folder]).status == 1)
             #expect(try run([folder]).status == 1)
-            #expect(try run(["--fix", folder]).status == 0)
+            let fixed = try run(["--fix", folder])
+            #expect(fixed.status == 0 && fixed.output.contains("[SRC001]"))
             #expect(try run([folder]).status == 0)
             #expect(try run(["--strict", folder]).status == 1)
         }
@@ -48,6 +50,15 @@ import Testing
         #expect(try run(["--dry-run"]).status == 2)
     }
 
+    @Test func `nfclint: notes can be hidden, and findings are counted by rule`() throws {
+        try withProject { folder in
+            try Data("severity:\n  SRC001: info\n".utf8).write(to: URL(fileURLWithPath: folder + "/.nfclint.yml"))
+            let output = try run([folder]).output
+            #expect(output.contains("By rule: CFG001 1, SRC001 1, TXT010 1."))
+            #expect(!(try run(["--hide-notes", folder]).output.contains("SRC001")))
+        }
+    }
+
     @Test func `A rule is explained, and all are listed`() throws {
         #expect(try run(["--explain", "src003"]).output.hasPrefix("# SRC003\n"))
         #expect(try run(["--rules"]).output.split(separator: "\n").count > 100)
@@ -60,7 +71,7 @@ import Testing
             try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: String]
         )
         #expect(Set(object.keys) == ["id", "severity", "title", "page", "why", "remedy", "text"])
-        #expect(object["id"] == "SRC003" && object["page"] == "nfc lint --explain SRC003")
+        #expect(object["id"] == "SRC003" && object["page"] == "nfc-lint --explain SRC003")
         let page = try run(["--explain", "src003"]).output
         #expect(object["text"].map { $0 + "\n" } == page)
         for key in ["title", "why", "remedy"] { #expect(page.contains(try #require(object[key])), "\(key)") }

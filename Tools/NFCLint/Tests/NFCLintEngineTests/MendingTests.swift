@@ -32,6 +32,33 @@ import Testing
         #expect(Projects.ids(files).contains("SRC004") && mended(files) == files)
     }
 
+    @Test(arguments: [
+        "DispatchQueue.main.async { self.isScanning = false; self.showAlert(error) }",
+        "self.status = error.localizedDescription",
+        "showAlert(error) { self.isScanning = false }",
+        "showAlert(error)\n        isScanning = false",
+    ])
+    func `Fix of SRC004: a cancelled scan still changes the state`(_ end: String) {
+        let text = """
+            import CoreNFC
+            class Screen: UIViewController, NFCNDEFReaderSessionDelegate {
+                var isScanning = false
+                var status = ""
+                func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                    \(end)
+                }
+            }
+
+            """
+        let after = mended(["Reader.swift": text])["Reader.swift"] ?? ""
+        #expect(Projects.ids(["Reader.swift": text]).contains("SRC004"))
+        guard let check = after.firstRange(of: "if let ended") else { return }
+        let change = after.firstRange(of: "isScanning = false") ?? after.firstRange(of: "status =")
+        #expect(
+            after[check.upperBound...].contains("showAlert") && change.map { $0.upperBound < check.lowerBound } == true
+        )
+    }
+
     @Test(arguments: [" NFCReaderUsageDescription ", "nfcReaderUsageDescription"])
     func `Fix of a misspelled key: renamed, and no second key is added`(_ key: String) {
         let list = Projects.list("<key>\(key)</key><string>Badges are scanned to open doors.</string>")

@@ -98,10 +98,7 @@ import Testing
             try link.link(to: "../outside/Info.plist")
             for arguments in [["--fix", "--dry-run", app.path], ["--fix", app.path], ["--fix", link.path]] {
                 let answer = try Command.run(arguments)
-                #expect(
-                    answer.output == ""
-                        && answer.errors.hasSuffix("0 findings \(arguments.count == 3 ? "can be" : "were") fixed.\n")
-                )
+                #expect(answer.errors.contains("0 findings \(arguments.count == 3 ? "can be" : "were") fixed"))
                 #expect(try String(contentsOf: target, encoding: .utf8) == list)
             }
             let said = try Command.run(["--fix", app.path]).errors

@@ -41,7 +41,7 @@ public struct Rule: Sendable {
     }
 
     /// The command that prints the rule's page.
-    public var page: String { "nfc lint --explain \(id)" }
+    public var page: String { "nfc-lint --explain \(id)" }
 }
 
 extension Rule {

@@ -78,6 +78,7 @@ extension Reports {
     public var sarif: String {
         let driver = JSONOutput.Value.object([
             ("name", .text("nfc-lint")),
+            ("version", .text(Linter.version)),
             ("rules", .list((all.first?.rules ?? []).map(Report.sarifRule))),
         ])
         return JSONOutput.line(

@@ -296,21 +296,52 @@ extension Rule {
         return Finder.all(DeclReferenceExprSyntax.self, in: Syntax(node)).contains { $0.baseName.text == name }
     }
 
-    /// Inserts a return before the last statement, if only that statement shows the error.
+    /// Inserts a return before the statement that shows the error, if it is the last to run and changes nothing else.
     private static func fix(_ shown: Syntax, _ function: FunctionInfo, _ unit: Unit) -> [Edit] {
-        guard let last = function.statements?.last, shown.isWithin(last), let error = function.parameters.last,
-            !function.assignments.contains(where: {
-                $0.value.is(NilLiteralExprSyntax.self) && $0.target.isWithin(last)
-            })
+        guard let item = shown.enclosing(CodeBlockItemSyntax.self), let error = function.parameters.last,
+            isLast(item, in: function), shown.is(FunctionCallExprSyntax.self) || isErrorText(shown),
+            !changesState(shown, function, unit),
+            !Finder.all(AssignmentExprSyntax.self, in: item).contains(where: { !isTarget(shown, of: $0) })
         else {
             return []
         }
-        let offset = unit.range(last).lowerBound
-        let column = function.file.place(last).position.column - 1
+        let offset = unit.range(item).lowerBound
+        let column = function.file.place(item).position.column - 1
         let blanks = String(repeating: " ", count: column)
         let condition =
             "let ended = \(error) as? NFCReaderError, ended.code == .readerSessionInvalidationErrorUserCanceled"
         let text = "if \(condition) { return }\n\(blanks)"
         return [Edit(path: function.file.path, range: offset..<offset, replacement: text)]
+    }
+
+    /// Whether nothing runs after a statement in its closure, or in the function.
+    private static func isLast(_ item: CodeBlockItemSyntax, in function: FunctionInfo) -> Bool {
+        var step: CodeBlockItemSyntax? = item
+        while let current = step, let list = current.parent?.as(CodeBlockItemListSyntax.self) {
+            guard list.last?.id == current.id else { return false }
+            if list.parent?.is(ClosureExprSyntax.self) == true || list.id == function.statements?.id { return true }
+            step = current.enclosing(CodeBlockItemSyntax.self)
+        }
+        return false
+    }
+
+    /// Whether a call runs a function of the module that sets a property.
+    private static func changesState(_ node: Syntax, _ function: FunctionInfo, _ unit: Unit) -> Bool {
+        guard let call = function.calls.first(where: { Syntax($0.node).id == node.id }) else { return false }
+        let properties = unit.index.family(function.owner).compactMap { unit.index.types[$0] }.flatMap(\.properties)
+        return unit.index.targets(of: call, in: function).flatMap { unit.index.reach($0, depth: 2) }.contains {
+            number in
+            unit.index.functions[number].assignments.contains { set in properties.contains { $0.name == set.name } }
+        }
+    }
+
+    /// Whether a node is the name of an error's text. A state, such as `status`, must change on cancelling too.
+    private static func isErrorText(_ node: Syntax) -> Bool {
+        let name = node.as(ExprSyntax.self)?.lastName?.lowercased() ?? ""
+        return name.contains("error") || name.contains("alert")
+    }
+
+    private static func isTarget(_ node: Syntax, of assignment: AssignmentExprSyntax) -> Bool {
+        assignment.parent?.as(InfixOperatorExprSyntax.self).map { Syntax($0.leftOperand).id == node.id } ?? false
     }
 }
