@@ -23,7 +23,7 @@ public enum Rules {
         .interfaceOffMainQueue, .untestedUserActivity, .unansweredLinks, .backgroundOnly, .missingUnknownDefault,
         .uncheckedCardSession, .deprecatedName, .handDecodedRecord, .malformedRecord, .invalidatedTwice,
         .scanWithoutAction, .unreachableDidDetect, .forcedErrorCast, .errorByText, .manyTagsTextOnly,
-        .forcedTagSession, .misplacedLinkHandler, .mainActorDelegate,
+        .forcedTagSession, .misplacedLinkHandler, .mainActorDelegate, .impossibleCommand,
     ]
 
     /// The rules about texts for users.

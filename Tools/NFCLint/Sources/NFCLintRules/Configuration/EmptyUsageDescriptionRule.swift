@@ -47,6 +47,7 @@ extension Rule {
                 <string>YOUR_PRIVACY_DESCRIPTION</string>
                 """
             ),
+            Example.usage + .file("en.lproj/InfoPlist.strings", "NFCReaderUsageDescription = \"Lorem ipsum\";"),
         ],
         good: [
             .plist(
@@ -64,17 +65,29 @@ extension Rule {
                     findings.add(usage.key, "NFCReaderUsageDescription is \(usage.value.kind), but must be a string.")
                     return
                 }
-                let words = text.lowercased()
-                if text.allSatisfy(\.isWhitespace) {
-                    findings.add(usage.key, "NFCReaderUsageDescription is empty, so sessions end with code 2.")
-                } else if placeholders.contains(where: words.contains) || words == "description" || words == "string"
-                    || isName(text)
-                {
-                    findings.add(usage.key, "NFCReaderUsageDescription is a placeholder: \"\(text)\".")
-                }
+                report(text, usage.key, &findings)
+            }
+            // Translations replace the text.
+            for path in unit.target.files where path.hasSuffix("InfoPlist.strings") {
+                guard let bytes = unit.files.bytes(path), let root = try? ConfigFile.propertyList(bytes),
+                    let usage = ConfigFile(path: path, root: root).located(Keys.usage), let text = usage.value.string
+                else { continue }
+                report(text, usage.key, &findings)
             }
         }
     )
+
+    private static func report(_ text: String, _ place: Place, _ findings: inout Findings) {
+        let words = text.lowercased()
+        if text.allSatisfy(\.isWhitespace) {
+            findings.add(place, "NFCReaderUsageDescription is empty, so sessions end with code 2.")
+        } else if placeholders.contains(where: words.contains) || words == "description" || words == "string"
+            || isName(text)
+        {
+            findings.add(place, "NFCReaderUsageDescription is a placeholder: \"\(text)\".")
+        }
+    }
+
     /// Whether a text is a template's placeholder, or a note that the text is not written yet.
     private static func isName(_ text: String) -> Bool {
         // Lower case "todo" is a Spanish word.

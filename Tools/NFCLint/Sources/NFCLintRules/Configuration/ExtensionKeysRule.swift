@@ -6,13 +6,14 @@ extension Rule {
     static let extensionKeys = Rule(
         id: "CFG032",
         severity: .error,
-        title: "An app extension has Core NFC keys",
+        title: "An app extension has Core NFC keys, or scans",
         why: "Core NFC is not available in app extensions.",
         fix: "Read tags in the app itself, and remove the keys from the extension.",
         bad: [
             Example.minimum("15.0", type: "app-extension")
                 + Example.tagFormat
-                + Example.usage
+                + Example.usage,
+            Example.minimum("15.0", type: "app-extension") + Example.tagReader,
         ],
         good: [
             Example.minimum("15.0")
@@ -21,6 +22,11 @@ extension Rule {
         ],
         check: { unit, findings in
             guard unit.target.kind == .appExtension else { return }
+            if let session = unit.ownSession {
+                let text = "The extension \(unit.target.name) creates a session, but sessions don't work in extensions."
+                // The app may use the same file, and the extension not run this code.
+                findings.add(session, text, severity: .warning)
+            }
             for variant in unit.target.variants {
                 for key in [Keys.formats, Keys.identifiers, Keys.systemCodes] {
                     guard let found = variant.entitlement(key) ?? variant.info(key) else { continue }

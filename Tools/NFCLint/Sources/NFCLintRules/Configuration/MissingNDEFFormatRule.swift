@@ -5,9 +5,12 @@ extension Rule {
     /// The formats lack NDEF, which iOS before 13 requires.
     static let missingNDEFFormat = Rule(
         id: "CFG013",
-        severity: .warning,
+        severity: .error,
         title: "The formats lack NDEF for iOS versions before 13",
-        why: "Before iOS 13, apps can use only NDEF sessions, and those need NDEF in the formats.",
+        why: """
+            Before iOS 13, apps can use only NDEF sessions, and those need NDEF in the formats. The App Store refuses \
+            the app.
+            """,
         fix: "Add NDEF next to TAG, or raise the minimum iOS version to 13.",
         bad: [
             Example.minimum("12.0")

@@ -45,7 +45,8 @@ extension Rule {
                     findings.add(list.place(first), "The AID \(first.string ?? "") is in the list twice.\(more)")
                 } else if let first = lower.first {
                     let more = lower.count == 1 ? "" : " So are \(lower.count - 1) more."
-                    findings.add(list.place(first), "The AID \(first.string ?? "") is in lower case.\(more)")
+                    let text = "The AID \(first.string ?? "") is in lower case.\(more)"
+                    findings.add(list.place(first), text, severity: .info)
                 }
             }
         }

@@ -47,8 +47,45 @@ extension Rule {
                 }
                 """
             ),
+            .swift(
+                """
+                class Reader: NSObject, NFCTagReaderSessionDelegate {
+                    var session: NFCTagReaderSession?
+                    func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+                        tags.forEach { print($0) }
+                    }
+                    func end() { session?.invalidate() }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCTagReaderSessionDelegate {
+                    var session: NFCTagReaderSession?
+                    func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+                        session.alertMessage = "The badge was read."
+                        found(tags[0])
+                    }
+                }
+                """
+            ),
         ],
         good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCTagReaderSessionDelegate {
+                    var session: NFCTagReaderSession?
+                    func scan() { session = NFCTagReaderSession(pollingOption: .iso15693, delegate: self) }
+                    func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+                        switch tags[0] {
+                        case .iso15693(let tag): open(tag, session)
+                        default: break
+                        }
+                    }
+                    func open(_ tag: any NFCISO15693Tag, _ session: NFCTagReaderSession) { session.invalidate() }
+                }
+                """
+            ),
             .swift(
                 """
                 class Reader: NSObject, NFCNDEFReaderSessionDelegate {
@@ -76,11 +113,18 @@ extension Rule {
                         let badge = tags.first!
                         subscription = session.connectPublisher(badge).sink { [weak self] _ in self?.open(badge) }
                     }
+                    func open(_ badge: NFCTag) { session?.invalidate() }
                 }
                 """
             ),
         ],
         check: { unit, findings in
+            for delegate in unit.ownDelegates
+            where unit.objective.isEmpty && !unit.mentionsAnywhere(["invalidate", "restartPolling"]) {
+                let last = delegate.tags.last { unit.index.functions[$0].statements?.isEmpty == false }
+                let text = "Nothing in the project invalidates the session or restarts polling, so the sheet stays."
+                findings.add(last.flatMap { unit.place($0) }, "\(text) Unconfirmed.", isProven: false)
+            }
             for (number, end) in HangingPaths(unit).ends where !(end.setsText && end.isForSeveral) {
                 let text =
                     """

@@ -19,6 +19,17 @@ extension Rule {
                 class Reader: NSObject, NFCNDEFReaderSessionDelegate {
                     var session: NFCNDEFReaderSession?
                     func scan() {
+                        if !NFCNDEFReaderSession.readingAvailable { showAlert("This phone can't scan.") }
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
                         session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
                         session?.begin()
                     }
@@ -35,6 +46,17 @@ extension Rule {
             ),
         ],
         good: [
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        if !NFCNDEFReaderSession.readingAvailable { return }
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
+                    }
+                }
+                """
+            ),
             .swift(
                 """
                 class Reader: NSObject, NFCNDEFReaderSessionDelegate {
@@ -93,10 +115,18 @@ extension Rule {
                 }
             }
             let names: Set<String> = ["readingAvailable", "isReadingAvailable"]
-            for creation in unit.ownCreations where !unit.mentions(unit.connected(creation.function), names) {
+            let isAnywhere = unit.mentionsAnywhere(names)
+            for creation in unit.ownCreations {
+                let connected = unit.connected(creation.function)
+                if connected.contains(where: { stops(unit.index.functions[$0], names) }) { continue }
                 let name = creation.kind.rawValue
                 let place = unit.place(creation.call.node, creation.function)
-                if unit.mentionsAnywhere(names) {
+                if unit.mentions(connected, names) {
+                    findings.add(
+                        place,
+                        "\(name) is created although readingAvailable is checked: the check stops nothing."
+                    )
+                } else if isAnywhere {
                     let text = "\(name) is created here, but readingAvailable is checked only elsewhere. Unconfirmed."
                     findings.add(place, text, severity: .info, isProven: false)
                 } else {
@@ -105,4 +135,21 @@ extension Rule {
             }
         }
     )
+
+    /// Whether a function uses `readingAvailable` other than in a log, or in an `if` that goes on in either case.
+    private static func stops(_ function: FunctionInfo, _ names: Set<String>) -> Bool {
+        guard !function.names.isDisjoint(with: names) else { return false }
+        // The value of a property has no statements.
+        let all = Finder.all(DeclReferenceExprSyntax.self, in: function.body ?? function.node)
+        return all.contains { reference in
+            guard names.contains(reference.baseName.text) else { return false }
+            if let call = reference.enclosing(FunctionCallExprSyntax.self), Names.isLog(call) { return false }
+            guard let list = reference.enclosing(ConditionElementListSyntax.self),
+                let branch = list.parent?.as(IfExprSyntax.self), branch.elseBody == nil,
+                list.trimmedDescription.hasPrefix("!") || list.trimmedDescription.contains("== false")
+            else { return true }
+            let last = branch.body.statements.last.map { Syntax($0.item) }
+            return last.map { $0.is(ReturnStmtSyntax.self) || $0.is(ThrowStmtSyntax.self) } ?? false
+        }
+    }
 }

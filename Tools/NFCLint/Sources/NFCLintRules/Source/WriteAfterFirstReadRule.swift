@@ -38,6 +38,18 @@ extension Rule {
                 """
                 class Reader: NSObject, NFCNDEFReaderSessionDelegate {
                     var session: NFCNDEFReaderSession?
+                    func scan() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true) }
+                    func write() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false) }
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                        tags[0].writeNDEF(message) { _ in session.invalidate() }
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
                     func scan() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false) }
                     func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
                         tags[0].writeNDEF(message) { _ in session.invalidate() }
@@ -63,10 +75,12 @@ extension Rule {
             for delegate in unit.ownDelegates where delegate.kinds.contains(.ndef) {
                 let reached = Set(delegate.tags.flatMap { unit.index.reach($0) })
                 guard unit.calls(reached, ["writeNDEF", "writeLock"]) else { continue }
-                for creation in unit.creations(for: delegate) where creation.kind == .ndef {
-                    guard let value = creation.call.argument("invalidateAfterFirstRead"), value.words == "true" else {
-                        continue
-                    }
+                let creations = unit.creations(for: delegate).filter { $0.kind == .ndef }
+                // If another session of the class is for writing, these only read.
+                let values = creations.map { $0.call.argument("invalidateAfterFirstRead")?.words }
+                guard values.allSatisfy({ $0 == "true" }) else { continue }
+                for creation in creations {
+                    guard let value = creation.call.argument("invalidateAfterFirstRead") else { continue }
                     findings.add(
                         unit.place(value, creation.function),
                         "The session writes, but ends after the first read."

@@ -17,6 +17,7 @@ struct HangingPaths {
     init(_ unit: Unit) {
         var seen: Set<Int> = []
         for delegate in unit.ownDelegates {
+            let polled = Self.polled(unit.creations(for: delegate))
             for callback in delegate.tags {
                 for number in unit.index.reach(callback, depth: 3) where seen.insert(number).inserted {
                     let function = unit.index.functions[number]
@@ -26,13 +27,28 @@ struct HangingPaths {
                     }
                     let tags = number == callback ? function.parameters.last : nil
                     let isCallback = number == callback
-                    for end in QuietPaths(tags: tags).ends(statements, withBody: isCallback) {
+                    for end in QuietPaths(tags: tags, polled: polled).ends(statements, withBody: isCallback) {
                         let several = tags.map { Self.isForSeveral(end.node, $0) } ?? false
                         ends.append((number, End(node: end.node, setsText: end.setsText, isForSeveral: several)))
                     }
                 }
             }
         }
+    }
+
+    /// The cases of `NFCTag` that sessions can find; nil if unknown.
+    private static func polled(_ creations: [Sessions.Creation]) -> Set<String>? {
+        let cases: [String: Set<String>] = [
+            "iso14443": ["miFare", "iso7816"], "iso15693": ["iso15693"], "iso18092": ["feliCa"], "pace": ["iso7816"],
+        ]
+        var result: Set<String> = []
+        for creation in creations where creation.kind == .tag {
+            for option in Finder.all(DeclReferenceExprSyntax.self, in: creation.call.argument("pollingOption")) {
+                guard let found = cases[option.baseName.text] else { return nil }
+                result.formUnion(found)
+            }
+        }
+        return result.isEmpty ? nil : result
     }
 
     /// Whether a node is in the branch that handles more than one tag.

@@ -14,6 +14,8 @@ struct QuietPaths {
 
     /// The name of the variable with the list of tags.
     let tags: String?
+    /// The cases of `NFCTag` that the session can find; nil if unknown.
+    var polled: Set<String>?
 
     /// The ends of quiet paths in statements and in the completion handlers that they contain, at most one for each.
     ///
@@ -155,8 +157,17 @@ struct QuietPaths {
     private func follow(_ node: SwitchExprSyntax, _ state: inout State) {
         let entry = state
         var isOpen = false
-        for element in node.cases {
-            guard case .switchCase(let item) = element else { continue }
+        let cases = node.cases.compactMap { element -> SwitchCaseSyntax? in
+            guard case .switchCase(let item) = element else { return nil }
+            return item
+        }
+        let handled = cases.reduce(into: Set<String>()) { $0.formUnion(Self.technologies(Syntax($1.label))) }
+        for item in cases {
+            // No tag of a technology that is not polled is found.
+            let own = Self.technologies(Syntax(item.label))
+            if let polled, !handled.isEmpty, own.isEmpty ? polled.isSubset(of: handled) : own.isDisjoint(with: polled) {
+                continue
+            }
             var inner = entry
             follow(item.statements, &inner)
             // Ignore `@unknown default`, which is for future versions of iOS.
@@ -167,9 +178,19 @@ struct QuietPaths {
         state.isOpen = isOpen
     }
 
+    /// The cases of `NFCTag` that a pattern names.
+    private static func technologies(_ node: Syntax?) -> Set<String> {
+        let all: Set<String> = ["miFare", "iso7816", "iso15693", "feliCa"]
+        return all.intersection(Finder.all(DeclReferenceExprSyntax.self, in: node).map(\.baseName.text))
+    }
+
     /// Whether a condition fails only if there is nothing to report, because no tag or no object exists.
     private func isHarmless(_ conditions: ConditionElementListSyntax) -> Bool {
         let text = conditions.trimmedDescription
+        let pattern = conditions.first?.condition.as(MatchingPatternConditionSyntax.self)
+        if let polled, let pattern, conditions.count == 1, polled == Self.technologies(Syntax(pattern.pattern)) {
+            return true
+        }
         if text.contains("self") && conditions.contains(where: { $0.condition.is(OptionalBindingConditionSyntax.self) })
         {
             let names = conditions.compactMap {
@@ -226,7 +247,9 @@ struct QuietPaths {
     private static func acts(_ node: some SyntaxProtocol) -> Bool {
         Finder.all(FunctionCallExprSyntax.self, in: Syntax(node)).contains { call in
             let name = call.calledExpression.lastName ?? ""
-            guard !Names.isLog(call), !isEmptyDispatch(call, name) else { return false }
+            // The closure of a loop decides, not the loop.
+            let isLoop = ["forEach", "enumerated", "map", "compactMap"].contains(name)
+            guard !isLoop, !Names.isLog(call), !isEmptyDispatch(call, name) else { return false }
             let isAwaited = call.parent?.is(AwaitExprSyntax.self) == true
             return !(isAwaited && isCommand(name))
         }

@@ -49,6 +49,7 @@ extension Rule {
                 class Reader: NSObject {
                     var session: NFCTagReaderSession?
                     func fail() { session?.invalidate(errorMessage: "Karta bağlanılamadı.") }
+                    func wait() { session?.alertMessage = "Please wait." }
                 }
                 """
             ),
@@ -107,7 +108,7 @@ extension Rule {
                         && text.words.first?.dropFirst().first?.isUppercase == true)
                 {
                     findings.add(text.place, "The text does not begin with a capital letter: \(text.shown)")
-                } else if words.count < (isJoining(words) ? 2 : 3), !hasGap {
+                } else if words.count < (isJoining(words) ? 2 : 3), !hasGap, !isWhole(text.text, words) {
                     findings.add(text.place, "The text is not a complete sentence: \(text.shown)")
                 } else if words.count <= 4, !hasGap, Verbs.isEnglish(words), !Verbs.has(words) {
                     findings.add(text.place, "The text has no verb: \(text.shown)")
@@ -115,6 +116,11 @@ extension Rule {
             }
         }
     )
+
+    /// Whether a short text is a sentence nevertheless, such as "Please wait."
+    private static func isWhole(_ text: String, _ words: [String]) -> Bool {
+        words.count > 1 && Verbs.has(words) && ".!?…".contains(text.last { !$0.isWhitespace } ?? " ")
+    }
 
     /// Whether the words may be in a language that needs fewer words than English, such as Turkish or Russian.
     private static func isJoining(_ words: [String]) -> Bool { words.contains { !$0.allSatisfy(\.isASCII) } }
