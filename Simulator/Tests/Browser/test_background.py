@@ -38,6 +38,14 @@ class BackgroundReading(BrowserTest):
         self.simulator.until(lambda state: state["notifications"] == [])
         self.window.wait(lambda: not self.window.has(".notification"), "the list is empty")
 
+    def test_a_notification_is_announced_until_it_is_opened(self):
+        self.window.click("[data-tab=background]")
+        self.tap(LINK)
+        self.window.find(".why-head.announced")
+        self.window.click(".banner-open")
+        self.window.find(".why-head.opened")
+        self.window.screenshot("why-opened")
+
     def test_a_locked_phone_asks_to_be_unlocked_before_a_link_opens(self):
         self.window.button(".phone-controls", "Locked")
         self.window.find(".screen[data-shown=lock]")
@@ -62,6 +70,6 @@ class BackgroundReading(BrowserTest):
     def test_a_tag_without_a_message_says_why_nothing_opened(self):
         self.tap("Empty sticker")
         self.window.click("[data-tab=background]")
-        self.window.wait_text(".why", "Why nothing opened")
+        self.window.wait_text(".why", "Nothing to open")
         self.assertTrue(self.window.has(".why .step.no"))
         self.window.screenshot("why-nothing")

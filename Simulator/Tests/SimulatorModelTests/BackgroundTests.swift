@@ -53,7 +53,7 @@ import UniversalLinks
 
     private func exchangeCount(_ bench: Bench) throws -> Int { try recording(bench).0.exchangeCount }
 
-    @Test("Link of an app: announced; opening the notification gives the app the link with its message")
+    @Test("Link of an app: announced; opening the notification gives the app the link with its message, and is opened")
     func openingApp() async throws {
         let (bench, following) = try start()
         let program = try TestProgram(bench.simulator, name: "Shop")
@@ -63,7 +63,7 @@ import UniversalLinks
         #expect(notification["body"] == "Open “shop.example” in Shop")
         #expect(try bench.state("phone")["banner"]?["id"] == notification["id"])
         let why = try bench.act(["do": "why"])
-        #expect(why["outcome"] == "opened")
+        #expect(why["outcome"] == "announced")
         #expect(why["app"]?.string == (try bench.state("apps").array?.first?["id"]?.string))
         #expect(
             why["steps"]?.array?.contains { $0["text"]?.string?.contains("its app opens the link") == true } == true
@@ -72,6 +72,7 @@ import UniversalLinks
         let link = try #require(try await program.awaitedEvents("link").last)
         #expect(link["url"] == "https://shop.example/a")
         #expect(link["message_hex"]?.string?.hasPrefix("d101") == true)
+        #expect(try bench.act(["do": "why"])["outcome"] == "opened")
         #expect(try notifications(bench).isEmpty)
         await bench.simulator.stop()
     }
@@ -95,7 +96,7 @@ import UniversalLinks
         try bench.act(["do": "lock"])
         try tap(bench, "https://shop.example/a")
         try await following.until { try !notifications(bench).isEmpty }
-        #expect(try bench.state("phone")["prompt"] == "nfc-detected")
+        #expect(try bench.state("phone")["prompt"] == .null)
         let id = try #require(try notifications(bench).first?["id"])
         try bench.act(["do": "open_notification", "notification": id])
         #expect(try bench.state("phone")["prompt"] == "unlock")
@@ -115,9 +116,22 @@ import UniversalLinks
         try bench.act(action)
         try tap(bench, "https://shop.example/a")
         let why = try bench.act(["do": "why"])
-        #expect(why["title"]?.string == "Nothing opened: \(reason)")
-        #expect(why["outcome"] == "ignored")
+        #expect(why["title"]?.string == reason)
+        #expect(why["outcome"] == "not-read")
         #expect(try notifications(bench).isEmpty)
+        await bench.simulator.stop()
+    }
+
+    @Test("Radio off: no tag is read; a tag that lies there is announced when the radio is on again")
+    func radioOff() async throws {
+        let (bench, following) = try start()
+        try bench.act(["do": "switch", "name": "radio", "value": false])
+        try tap(bench, "https://shop.example/a")
+        #expect(try bench.act(["do": "why"])["outcome"] == "not-read")
+        #expect(try notifications(bench).isEmpty)
+        try bench.act(["do": "switch", "name": "radio", "value": true])
+        try await following.until { try !notifications(bench).isEmpty }
+        #expect(try bench.act(["do": "why"])["outcome"] == "announced")
         await bench.simulator.stop()
     }
 
@@ -175,17 +189,22 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("Prompt on a locked phone: leaves after 2 seconds, or when the screen goes off")
-    func promptTime() async throws {
+    @Test("Tag without a link on a locked phone: the prompt says so for 2 seconds, and replaces an earlier banner")
+    func noUsableData() async throws {
         let (bench, following) = try start()
         try bench.act(["do": "lock"])
         try tap(bench, "https://shop.example/a")
-        try await following.until { try !notifications(bench).isEmpty }
+        try await following.until { try bench.state("phone")["banner"] != .null }
+        let id = try bench.add(["product": "NTAG213", "text": "no link"])
+        try bench.act(["do": "hold", "tag": .string(id)])
+        try await following.until { try bench.state("phone")["prompt"] == "no-usable-data" }
+        #expect(try bench.state("phone")["banner"] == .null)
+        #expect(try bench.act(["do": "why"])["outcome"] == "nothing")
         bench.clock.advance(by: .milliseconds(1999))
-        #expect(try bench.state("phone")["prompt"] == "nfc-detected")
+        #expect(try bench.state("phone")["prompt"] == "no-usable-data")
         try await bench.passTime { try bench.state("phone")["prompt"] == .null }
-        let id = try #require(try notifications(bench).first?["id"])
-        try bench.act(["do": "open_notification", "notification": id])
+        let notification = try #require(try notifications(bench).first?["id"])
+        try bench.act(["do": "open_notification", "notification": notification])
         #expect(try bench.state("phone")["prompt"] == "unlock")
         try bench.act(["do": "screen", "on": false])
         #expect(try bench.state("phone")["prompt"] == .null)

@@ -146,11 +146,13 @@ extension SimulatorState {
 
     mutating func set(_ new: Switches, changed name: String?) {
         let before = switches.forApps
+        let hadRadio = switches.radio
         switches = new
         if name == "leave_after" { field.faults.resetExchangeCount() }
         if name == "tear_write" { field.faults.resetWriteCount() }
         touch(.switches)
         conditionsChanged()
+        if switches.radio != hadRadio { radioChanged() }
         guard switches.forApps != before else { return }
         for client in apps.clients.keys { effects.append(.send(client, switches.forApps)) }
     }

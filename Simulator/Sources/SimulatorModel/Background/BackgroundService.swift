@@ -35,6 +35,8 @@ struct BackgroundService: Sendable {
         case showBanner(Phone.Banner)
         case hideBanner(String)
         case askToUnlock
+        /// Tell the user that the tag has nothing to open.
+        case showNoData
         case openApp(String, UserActivityPayload)
         case openURL(String, in: String)
         case changed
@@ -46,6 +48,8 @@ struct BackgroundService: Sendable {
     private var messages: [InboxEntry.ID: [UInt8]] = [:]
     /// Explains what the last tag opened, or why it opened nothing.
     private(set) var lastWhy: JSON?
+    /// The notification that ``lastWhy`` is about.
+    private var lastID: InboxEntry.ID?
 
     var router: LinkRouter { machine.router }
     var isLooking: Bool { machine.isLooking }
@@ -72,12 +76,25 @@ struct BackgroundService: Sendable {
             obstacles.isEmpty
             ? LinkReasons.why(reading.message, conditions: machine.conditions, router: router)
             : LinkReasons.notRead(machine.conditions, obstacles: obstacles)
-        return handle(.read(reading, id), now: now) + [.changed]
+        lastID = nil
+        let outcomes = handle(.read(reading, id), now: now)
+        if let why = lastWhy, why["outcome"]?.string == LinkReasons.Outcome.announced.rawValue, lastID == nil {
+            let reason = "Not announced: the tag was read before and has not left since, or too many tags arrive."
+            lastWhy = LinkReasons.changed(why, to: .nothing, reason)
+        }
+        return outcomes + [.changed]
+    }
+
+    /// Changes the explanation, if it is about a notification.
+    private mutating func explain(_ id: InboxEntry.ID, _ outcome: LinkReasons.Outcome, _ title: String) {
+        guard id == lastID, let why = lastWhy else { return }
+        lastWhy = LinkReasons.changed(why, to: outcome, title)
     }
 
     /// Explains why a tag near the phone is not read.
     mutating func notRead(_ obstacles: [ReadingConditions.Obstacle]) {
         lastWhy = LinkReasons.notRead(machine.conditions, obstacles: obstacles)
+        lastID = nil
     }
 
     /// Removes a notification from the list.
@@ -99,6 +116,7 @@ struct BackgroundService: Sendable {
             return []
         case .announce(let id, let content):
             inputs.append(.announced(id))
+            lastID = id
             show(id, content)
             return [
                 .showBanner(
@@ -112,6 +130,7 @@ struct BackgroundService: Sendable {
             ]
         case .summarize(let ids, let content):
             inputs.append(.summarized(ids))
+            lastID = ids.max()
             for id in ids { show(id, nil) }
             return [
                 .showBanner(
@@ -123,13 +142,26 @@ struct BackgroundService: Sendable {
         case .requestUnlock: return [.askToUnlock]
         case .deliver(let id, let delivery):
             inputs.append(.delivered(id))
-            return [Self.outcome(delivery)]
+            let outcome = Self.outcome(delivery)
+            switch delivery {
+            case .app(let app, _): explain(id, .opened, "\(app.name) opened it.")
+            case .browser, .system, .customScheme:
+                if case .openURL(_, let place) = outcome { explain(id, .opened, "It opened in \(place).") }
+            }
+            return [outcome]
         case .remove(let id):
             messages[id] = nil
             notifications.removeAll { $0.id == id }
             return [.changed]
         case .markAnnounced, .mark: return []
-        case .note(let note): return [.note(Self.words(note))]
+        case .note(let note):
+            let words = Self.words(note)
+            switch note {
+            case .noMessage, .badMessage, .noLink, .refused: return [.note(words), .showNoData]
+            case .nothingToOpen(let id), .notDelivered(let id): explain(id, .nothing, words)
+            default: break
+            }
+            return [.note(words)]
         }
     }
 

@@ -5,25 +5,49 @@ import UniversalLinks
 
 /// Explains why a tag that was read in the background opened a link or app, or nothing. Lists each condition and rule.
 enum LinkReasons {
+    /// What became of a tag.
+    enum Outcome: String {
+        /// A notification offers to open the link.
+        case announced
+        /// The user opened the notification, and its link was delivered.
+        case opened
+        /// The tag was read, and there is nothing to announce.
+        case nothing
+        /// A condition kept the tag from being read.
+        case notRead = "not-read"
+    }
+
     /// One condition or rule. `isMet` is true if met, false if it prevented opening, and nil if it did not matter.
     private static func step(_ rule: String, _ isMet: Bool?, _ text: String) -> JSON {
         ["rule": .string(rule), "ok": isMet.map { .bool($0) } ?? .null, "text": .string(text)]
     }
 
-    private static func result(_ title: String, app: String? = nil, url: String? = nil, opens: Bool, _ steps: [JSON])
-        -> JSON
-    {
+    private static func result(
+        _ title: String,
+        app: String? = nil,
+        url: String? = nil,
+        _ outcome: Outcome,
+        _ steps: [JSON]
+    ) -> JSON {
         [
-            "title": .string(title), "outcome": opens ? "opened" : "ignored", "app": JSON(app), "url": JSON(url),
+            "title": .string(title), "outcome": .string(outcome.rawValue), "app": JSON(app), "url": JSON(url),
             "steps": .array(steps),
         ]
+    }
+
+    /// Returns an explanation whose outcome has changed, for example because the user opened the notification.
+    static func changed(_ why: JSON, to outcome: Outcome, _ title: String) -> JSON {
+        var members = why.object ?? [:]
+        members["outcome"] = .string(outcome.rawValue)
+        members["title"] = .string(title)
+        return .object(members)
     }
 
     /// The explanation for a tag that was read.
     static func why(_ message: [UInt8]?, conditions: ReadingConditions, router: LinkRouter) -> JSON {
         var steps = self.conditions(conditions)
         func nothing(_ rule: String, _ text: String) -> JSON {
-            result("Nothing opened: \(text)", opens: false, steps + [step(rule, false, text)])
+            result(text, .nothing, steps + [step(rule, false, text)])
         }
         guard let message else { return nothing("Message", "The tag has no NDEF message.") }
         guard let decoded = try? NDEFMessage(decoding: message) else {
@@ -41,31 +65,26 @@ enum LinkReasons {
         let shown = DisplayText.plain(uri.text, limit: 200)
         steps.append(step("URI record", true, "The first URI record has \(shown)."))
         steps += links(uri, router)
-        func opened(_ title: String, app: String? = nil, _ why: String) -> JSON {
-            result(title, app: app, url: shown, opens: true, steps + [step("Decision", true, why)])
+        func announced(_ place: String, app: String? = nil, _ why: String) -> JSON {
+            let title = "The notification opens it in \(place)."
+            return result(title, app: app, url: shown, .announced, steps + [step("Decision", true, why)])
         }
         switch router.route(uri) {
-        case .app(let app, let why): return opened("\(app.name) opens it", app: app.id, why)
-        case .browser(let why): return opened("The browser opens it, because no app does", why)
+        case .app(let app, let why): return announced(app.name, app: app.id, why)
+        case .browser(let why): return announced("the browser, because no app opens it", why)
         case .system:
-            let why = "The phone's own app opens \(uri.scheme): links."
-            return opened(why, why)
+            return announced("the phone's own app", "The phone's own app opens \(uri.scheme): links.")
         case .customScheme(let app):
-            return opened("\(app.name) opens it", app: app.id, "\(app.name) has the scheme \(uri.scheme):.")
+            return announced(app.name, app: app.id, "\(app.name) has the scheme \(uri.scheme):.")
         case .refused(let refusal):
-            return result(
-                "Nothing opened: \(refusal.reason)",
-                url: shown,
-                opens: false,
-                steps + [step("Decision", false, refusal.reason)]
-            )
+            return result(refusal.reason, url: shown, .nothing, steps + [step("Decision", false, refusal.reason)])
         }
     }
 
     /// The explanation for a tag that was not read.
     static func notRead(_ conditions: ReadingConditions, obstacles: [ReadingConditions.Obstacle]) -> JSON {
         let reasons = obstacles.map(\.reason).joined(separator: " ")
-        return result("Nothing opened: \(reasons)", opens: false, self.conditions(conditions))
+        return result(reasons, .notRead, self.conditions(conditions))
     }
 
     private static func conditions(_ conditions: ReadingConditions) -> [JSON] {

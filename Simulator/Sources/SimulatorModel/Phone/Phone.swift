@@ -37,7 +37,8 @@ struct Phone: Sendable, Hashable {
 
     /// A prompt that covers everything else on the screen.
     enum Prompt: String, Sendable {
-        case detected = "nfc-detected"
+        /// A tag was read, and has no link.
+        case noData = "no-usable-data"
         case unlock
     }
 

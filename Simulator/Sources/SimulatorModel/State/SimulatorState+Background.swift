@@ -4,7 +4,7 @@ import NFCSessions
 import VirtualTags
 
 extension SimulatorState {
-    /// How long a banner is shown, and how long the prompt that a tag was detected.
+    /// How long a banner is shown, and how long the prompt that a tag has no usable data.
     static let bannerTime = Duration.seconds(6)
     static let promptTime = Duration.seconds(2)
 
@@ -39,9 +39,18 @@ extension SimulatorState {
         if background.isLooking, !turns.isWatched { startWatching() }
     }
 
+    /// Starts background reading, unless the radio is off.
     private mutating func startWatching() {
+        guard switches.radio else { return }
         turns.watchingStarted()
         effects.append(.startWatching)
+    }
+
+    /// Stops or starts background reading after the radio was turned off or on. The service itself would keep looking
+    /// for its reader.
+    mutating func radioChanged() {
+        guard background.isLooking, turns.isWatched != switches.radio else { return }
+        if switches.radio { startWatching() } else { effects.append(.stopWatching) }
     }
 
     mutating func apply(_ outcomes: [BackgroundService.Outcome]) {
@@ -52,6 +61,7 @@ extension SimulatorState {
             case .showBanner(let banner): show(banner)
             case .hideBanner(let id): if phone.banner?.id == id { phone.banner = nil }
             case .askToUnlock: phone.prompt = .unlock
+            case .showNoData: showNoData()
             case .openApp(let id, let payload): open(app: id, payload)
             case .openURL(let url, let place):
                 note(.background, "\(DisplayText.plain(url, limit: 200)) opens in \(place)", source: "background")
@@ -64,11 +74,16 @@ extension SimulatorState {
 
     private mutating func show(_ banner: Phone.Banner) {
         phone.banner = banner
-        phone.prompt = phone.isLocked ? .detected : phone.prompt
-        let number = nextBanner()
-        bannerNumber = number
-        effects.append(.schedule(Self.bannerTime, .bannerEnds(id: banner.id, number: number)))
-        if phone.prompt == .detected { effects.append(.schedule(Self.promptTime, .promptEnds(number: number))) }
+        if phone.prompt == .noData { phone.prompt = nil }
+        bannerNumber = nextBanner()
+        effects.append(.schedule(Self.bannerTime, .bannerEnds(id: banner.id, number: bannerNumber)))
+    }
+
+    private mutating func showNoData() {
+        phone.banner = nil
+        phone.prompt = .noData
+        bannerNumber = nextBanner()
+        effects.append(.schedule(Self.promptTime, .promptEnds(number: bannerNumber)))
     }
 
     /// Delivers a link and its tag's message to an app.
@@ -96,7 +111,7 @@ extension SimulatorState {
             phone.banner = nil
             touch(.phone)
         case .promptEnds(let number):
-            guard bannerNumber == number, phone.prompt == .detected else { return }
+            guard bannerNumber == number, phone.prompt == .noData else { return }
             phone.prompt = nil
             touch(.phone)
         case .personCancels(let client):

@@ -5,6 +5,9 @@ import { t } from '../support/texts.js';
 import { foreign, visibleText } from '../support/visible.js';
 import { ask, sentence, store } from '../session.js';
 
+/** What became of a tag, with its icon. */
+const outcomeIcons = { announced: 'bell', opened: 'check', nothing: 'minus', 'not-read': 'warn' };
+
 /** Creates the panel that explains why background reading opened an app, or nothing. */
 export function makeBackgroundPanel() {
     const body = h('div', { class: 'why', tabindex: '0', role: 'region', 'aria-label': t('why.explanation') });
@@ -54,12 +57,12 @@ export function makeBackgroundPanel() {
 
 function explain(why) {
     const steps = why.steps ?? [];
-    const isGood = hasGoodEnd(why);
+    const outcome = why.outcome in outcomeIcons ? why.outcome : 'nothing';
     const app = store.app(why.app);
     const tag = store.tag(why.tag);
     return [
-        h('div', { class: `why-head ${isGood ? 'good' : 'none'}` }, icon(isGood ? 'check' : 'warn'), h('div', {},
-            h('p', { class: 'why-kind', text: t(!isGood ? 'why.nothing' : why.app ? 'why.app' : 'why.opens') }),
+        h('div', { class: `why-head ${outcome}` }, icon(outcomeIcons[outcome]), h('div', {},
+            h('p', { class: 'why-kind', text: t(`why.${outcome}`) }),
             h('p', { class: 'why-title' }, foreign(why.title ?? '', { limit: 300 })))),
         h('dl', { class: 'facts' },
             tag ? fact('trace.tag', foreign(tag.name, { limit: 60 })) : null,
@@ -72,10 +75,6 @@ function explain(why) {
                 h('div', {}, h('p', { class: 'step-rule' }, foreign(step.rule ?? '', { limit: 120 })), h('p', { class: 'step-text' }, foreign(step.text ?? '', { limit: 600, more: true }))));
         })),
     ];
-}
-
-function hasGoodEnd(why) {
-    return why.outcome !== 'ignored' && !(why.steps ?? []).some((step) => step.ok === false);
 }
 
 function fact(key, value) {

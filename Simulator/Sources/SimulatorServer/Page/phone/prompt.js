@@ -4,13 +4,13 @@ import { fieldMark, icon } from '../support/icons.js';
 import { t } from '../support/texts.js';
 import { act, store } from '../session.js';
 
-/** Creates the system prompt over everything else: a request to unlock, or the note that a tag was detected. */
+/** Creates the system prompt over everything else: a request to unlock, or the note that a tag has no usable data. */
 export function makePrompt() {
     const place = h('div', { class: 'prompt-place' });
     store.on(['phone'], ({ phone }) => {
         renderInto(place, phone.prompt, () => {
             if (phone.prompt === 'unlock') return [unlock()];
-            if (phone.prompt === 'nfc-detected') return [detected()];
+            if (phone.prompt === 'no-usable-data') return [detected()];
             return [];
         });
     });
