@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from support.case import BrowserTest
 from support.reader import App
+from support.simulator import simulator_client
 
 COUNT = 10_000
 STEPS = 120
@@ -48,3 +49,18 @@ class LongTrace(BrowserTest):
         # A figure to look at: how long a frame takes depends on what else the computer does.
         print(f"a frame of scrolling takes {(work() - before) / STEPS * 1e3:.1f} ms")
         self.assertLess(rows, 120, "only the rows that can be seen are in the page")
+
+    def test_the_silence_that_a_command_asks_for_is_not_red_and_a_long_time_fits(self):
+        app = App(self.simulator)
+        self.simulator.do("hold", tag=self.simulator.named("Poster with a link")["id"])
+        app.begin()
+        app.activate()
+        for command in ("5000", "3004"):
+            with self.assertRaises(simulator_client.Failure):
+                app.program.frame("nfc-a", command)
+        self.window.wait(lambda: len(self.window.all(".virtual-row.failed")) == 1, "the command that fails is red")
+        self.assertNotIn("HLTA", self.window.text(".virtual-row.failed"))
+        self.assertIn("HLTA", self.window.text(".virtual-row"))
+        cell = "document.querySelector('.virtual-space .cell.time')"
+        self.window.run(f"{cell}.textContent = '12,345.678'")
+        self.assertTrue(self.window.run(f"return {cell}.scrollWidth <= {cell}.clientWidth"), "the milliseconds are seen")

@@ -83,6 +83,18 @@ import Testing
         #expect(try bench.state("summary")["exchanges"] == 0)
     }
 
+    @Test("Cleared trace: the sessions that have ended leave with it")
+    func clearedSessions() throws {
+        let bench = Bench()
+        let program = try TestProgram(bench.simulator)
+        for number in 1...2 {
+            program.send(["do": "event", "session": .int(number), "kind": "session", "name": "begin", "detail": "X"])
+        }
+        program.send(["do": "event", "session": 1, "kind": "session", "name": "invalidate", "detail": "200"])
+        try bench.act(["do": "clear_trace"])
+        #expect(try bench.state("sessions").array?.map { $0["ended_us"] } == [.null])
+    }
+
     @Test("Rows of the trace: at most 1000 at a time, none behind the end, and negative positions are refused")
     func ranges() throws {
         let bench = Bench()

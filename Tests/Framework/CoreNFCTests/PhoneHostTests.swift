@@ -28,6 +28,8 @@ import VirtualTags
             }
         }
 
+        func mark(_ text: String) { notes.withLock { $0.append(text) } }
+
         func note(_ event: SessionEvent, of session: Int) {
             let text =
                 switch event {
@@ -98,6 +100,36 @@ import VirtualTags
             let messages = Self.calls("NFCNDEFReaderSession", "readerSession", calls, end: Self.canceled)
             let log = try await phone.log(5)
             #expect(log == messages)
+        }
+    }
+
+    /// A delegate that uses the session in its callback, and notes that in the phone's log.
+    private final class BusyDelegate: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
+        private let phone: Phone
+
+        init(_ phone: Phone) { self.phone = phone }
+
+        func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+            session.connect(to: tags[0]) { _ in }
+            phone.mark("connects")
+            session.invalidate()
+        }
+
+        func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {}
+
+        func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {}
+    }
+
+    @Test func `Delegate that uses the session when a tag is found: its call is reported before what it does`()
+        async throws
+    {
+        try await Self.with(Phone(), [TestTag.ntag213()]) { phone, _ in
+            let delegate = BusyDelegate(phone)
+            ndefSession(delegate).begin()
+            let calls = ["XDidBecomeActive(_:)", "X(_:didDetect:) 1 tag", "connects"]
+            let log = try await phone.log(6)
+            #expect(log == Self.calls("NFCNDEFReaderSession", "readerSession", calls, end: Self.canceled))
+            withExtendedLifetime(delegate) {}
         }
     }
 

@@ -20,6 +20,8 @@ extension SimulatorState {
         case "clear_trace":
             trace.clear()
             journal.clear()
+            sessions.removeAll { $0.ended != nil }
+            touch(.sessions)
             touch(.summary)
             return [:]
         case "trace_find":

@@ -13,6 +13,9 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     private let invalidatesAfterFirstRead: Bool
     /// Whether the delegate is known to receive messages instead of tags.
     private let readsMessages = Locked(false)
+    /// The detection that is being delivered and was not reported yet. Whether the delegate has the method is known
+    /// only when it uses the session, or has returned.
+    private let unreportedDetection = Locked<String?>(nil)
 
     /// Creates a session.
     ///
@@ -37,6 +40,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     /// Does nothing for a delegate that receives messages: that session continues by itself.
     open func restartPolling() {
         if readsMessages.withLock({ $0 }) { return noteCall("restartPolling(), without effect") }
+        willUseSession()
         noteRestart()
         runtime?.restartPolling()
     }
@@ -51,6 +55,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     ///     `readerErrorInvalidParameter` when this session did not find the tag.
     @preconcurrency
     public func connect(to tag: any NFCNDEFTag, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+        willUseSession()
         connect(object: tag as? TagObject, completionHandler)
     }
 
@@ -70,10 +75,14 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     override func didDetect(_ tags: [ConnectableTag]) {
         let count = tags.count == 1 ? "1 tag" : "\(tags.count) tags"
         noteCallInTrace("readerSession(_:didDetect:)", count)
+        unreportedDetection.withLock { $0 = count }
         ndefDelegate?.readerSession(self, didDetect: tags.map { ndefTag(for: $0) })
-        // A delegate without this method receives messages instead.
-        guard !readsMessages.withLock({ $0 }) else { return }
-        noteCallback("readerSession(_:didDetect:)", count)
+        willUseSession()
+    }
+
+    override func willUseSession() {
+        guard let detail = unreportedDetection.withLock({ $0.take() }) else { return }
+        noteCallback("readerSession(_:didDetect:)", detail)
     }
 
     /// Returns the object for a tag: a tag object of its technology, or a general NDEF tag for other kinds.
@@ -92,6 +101,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
         guard let runtime else { return }
         readsMessages.withLock { $0 = true }
         environment.testContext?.note("the delegate lacks readerSession(_:didDetect:), so the messages are read")
+        unreportedDetection.withLock { $0 = nil }
         runtime.drawsErrorSymbol = false
         let handles = tags.compactMap { ($0 as? TagObject)?.handle }
         let session = UncheckedSendableBox(self)

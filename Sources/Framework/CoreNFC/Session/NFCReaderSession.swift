@@ -104,6 +104,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         set {
             // A session that ended by itself may end at any time, so an app can't avoid to set a text afterwards.
             if isInvalidated { mistakes.add(.messageAfterEnd) }
+            willUseSession()
             if let runtime {
                 runtime.alertMessage = newValue
             } else {
@@ -149,6 +150,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     }
 
     private func end(errorMessage: String?) {
+        willUseSession()
         guard let runtime else { return endLocally(NFCReaderError(.userCanceled)) }
         if hasEnded { return }
         locals.withLock { $0.isInvalidated = true }
@@ -166,6 +168,9 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
 
     /// Whether the app ended the session.
     var isInvalidated: Bool { locals.withLock { $0.isInvalidated } }
+
+    /// The app is about to use the session, perhaps in a delegate method that has not been reported yet.
+    func willUseSession() {}
 
     /// The session became active. Called on ``sessionQueue``.
     func didBecomeActive() {}

@@ -6,6 +6,7 @@ import { foreign, visibleText } from '../support/visible.js';
 import { store } from '../session.js';
 import { notify } from '../support/notices.js';
 import { icon } from '../support/icons.js';
+import { isFailure } from './row-kinds.js';
 
 /** How many bytes of a frame are drawn. */
 const longest = 1024;
@@ -21,7 +22,7 @@ export function rowDetails(row) {
         tag ? [t('trace.tag'), foreign(tag.name, { limit: 60 })] : null,
         row.technology ? [t('details.technology'), technologyName(row.technology)] : null,
         app ? [t('details.app'), foreign(app.name, { limit: 60 })] : null,
-        row.error ? [t('details.error'), hasText(`error.${row.error}`) ? t(`error.${row.error}`) : visibleText(row.error, 100)] : null,
+        isFailure(row) ? [t('details.error'), hasText(`error.${row.error}`) ? t(`error.${row.error}`) : visibleText(row.error, 100)] : null,
     ].filter(Boolean);
     return [
         h('p', { class: 'details-words' }, h('span', { class: 'details-number', text: `${row.n}` }), foreign(row.words, { limit: 400, more: true })),
