@@ -72,6 +72,7 @@ let package = Package(
             dependencies: ["SimulatorModel"]
                 + root(
                     "BackgroundTagReading",
+                    "CoreNFC",
                     "NDEF",
                     "NFCSessions",
                     "TagImages",

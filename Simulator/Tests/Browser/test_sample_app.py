@@ -95,6 +95,9 @@ class SampleApp(SampleAppTest):
             ("busy", True, "The reader is busy. Please wait a moment and scan again.", "203:"),
             ("entitlement", False, "This app isn't allowed to scan. Check its settings and start again.", "2:"),
         ]:
+            # The page says the same.
+            hint = self.window.run("return fetch('texts.en.json').then((file) => file.json()).then((texts) => texts[arguments[0]])", f"switch.{switch}.hint")
+            self.assertIn(f"({code[:-1]})", hint)
             self.simulator.do("switch", name=switch, value=value)
             self.press("Scan")
             self.window.wait_text(".app-alert", sentence)

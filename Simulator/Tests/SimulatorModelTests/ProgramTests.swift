@@ -104,6 +104,23 @@ import Testing
         #expect(program.ask(request)?["bytes"] == "4400")
     }
 
+    @Test(
+        "Value of a wrong type: refused with a sentence that names it",
+        arguments: [
+            (["do": "frame", "technology": "nfc-a", "bytes": "3000", "checksum": true], "checksum"),
+            (["do": "frame", "technology": "nfc-a", "bytes": "26", "bits": "7"], "bits"),
+            (["do": "frame", "technology": "nfc-a", "bytes": "3000", "timeout_us": "long"], "timeout_us"),
+            (["do": "sheet", "state": "ready", "message": 1], "message"),
+            (["do": "sheet", "state": "failure", "shows_error_symbol": 1], "shows_error_symbol"),
+            (["do": "event", "kind": "log", "name": 204], "name"),
+        ] as [([String: JSON], String)]
+    )
+    func wrongTypes(request: [String: JSON], name: String) throws {
+        let answer = try #require(try TestProgram(Bench().simulator).ask(request))
+        #expect(answer["error"] == "invalid-request")
+        #expect(answer["message"]?.string?.contains("\"\(name)\"") == true)
+    }
+
     @Test("Frames of a program while another one has the reader: refused as in-use")
     func inUse() throws {
         let bench = Bench()

@@ -2,6 +2,7 @@
 """Tests of the running simulator with clients that no code of the project helps."""
 import json
 import os
+import pathlib
 import shutil
 import signal
 import socket
@@ -418,6 +419,16 @@ class ProgramTests(Case):
             part = program.frame("nfc-a", level + "20", checksum="none")["bytes"]
             program.frame("nfc-a", level + "70" + part)
         self.assertIn("68656c6c6f", program.frame("nfc-a", "3a0409")["bytes"])
+
+    def test_the_example_of_the_documentation_reads_a_tag(self):
+        page = self.simulator.page()
+        tag = page.ask("new_tag", product="NTAG213", uid="04a1b2c3d4e5f6", text="x")["tag"]
+        page.ask("hold", tag=tag)
+        source = (pathlib.Path(__file__).parents[2] / "README.md").read_text().split("```python\n")[1].split("```")[0]
+        done = subprocess.run([sys.executable, "-c", source], env=self.simulator.environment, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("tag: 04a1b2c3d4e5f6", done.stdout)
+        self.assertIn("pages 0 to 3: 04a1b2", done.stdout)
 
     def test_a_line_that_is_too_long_ends_the_connection_with_a_sentence(self):
         program = self.simulator.connect()

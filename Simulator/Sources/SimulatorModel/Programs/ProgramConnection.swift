@@ -172,7 +172,7 @@ public final class ProgramConnection: Sendable {
             throw .invalid("\"technology\" must be nfc-a, nfc-b, nfc-f or nfc-v.")
         }
         let frame = try Frame(request)
-        let timeout = request["timeout_us"]?.int ?? 5000
+        let timeout = try request.optional("timeout_us", \.int, "a number") ?? 5000
         guard (0...60_000_000).contains(timeout) else {
             throw .invalid("\"timeout_us\" must be a number of microseconds, at most 60000000.")
         }
@@ -201,12 +201,12 @@ extension Frame {
         guard let bytes = [UInt8](hex: request["bytes"]?.string ?? ""), !bytes.isEmpty, bytes.count <= 4096 else {
             throw .invalid("\"bytes\" must be a frame in hexadecimal digits.")
         }
-        let bits = request["bits"]?.int ?? 8
+        let bits = try request.optional("bits", \.int, "a number") ?? 8
         guard (1...8).contains(bits) else {
             throw .invalid("\"bits\" must be the number of bits in the last byte, 1 to 8.")
         }
         let checksum: Checksum
-        switch request["checksum"]?.string {
+        switch try request.optional("checksum", \.string, "automatic, crc-b or none") {
         case "automatic", nil: checksum = bits == 8 ? .automatic : .none
         case "crc-b": checksum = .crcB
         case "none": checksum = .none

@@ -108,7 +108,9 @@ extension SimulatorState {
         else {
             throw .invalid("The state of a sheet must be ready, scanning, success, failure or dismissed.")
         }
-        let message = DisplayText.plain(line["message"]?.string ?? "", limit: 1000)
+        let title = try line.optional("title", \.string, "a text") ?? ""
+        let message = DisplayText.plain(try line.optional("message", \.string, "a text") ?? "", limit: 1000)
+        let showsErrorSymbol = try line.optional("shows_error_symbol", \.bool, "true or false") ?? false
         if state == "dismissed" {
             if phone.sheet?.client == client.id { phone.sheet = nil }
         } else {
@@ -116,9 +118,9 @@ extension SimulatorState {
                 app: client.app,
                 client: client.id,
                 state: state,
-                title: DisplayText.plain(line["title"]?.string ?? "", limit: 200),
+                title: DisplayText.plain(title, limit: 200),
                 message: message,
-                showsErrorSymbol: line["shows_error_symbol"]?.bool ?? false
+                showsErrorSymbol: showsErrorSymbol
             )
         }
         touch(.phone)
@@ -129,8 +131,8 @@ extension SimulatorState {
     }
 
     mutating func event(_ client: AppList.Client, _ line: JSON) throws(SimulatorFailure) {
-        let name = DisplayText.plain(line["name"]?.string ?? "", limit: 300)
-        let detail = DisplayText.plain(line["detail"]?.string ?? "", limit: 1000)
+        let name = DisplayText.plain(try line.optional("name", \.string, "a text") ?? "", limit: 300)
+        let detail = DisplayText.plain(try line.optional("detail", \.string, "a text") ?? "", limit: 1000)
         let words = name.isEmpty ? detail : name
         let more = name.isEmpty || detail.isEmpty ? nil : detail
         switch line["kind"]?.string {

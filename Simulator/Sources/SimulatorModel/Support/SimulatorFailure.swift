@@ -19,3 +19,21 @@ public struct SimulatorFailure: Error, Sendable, Hashable, CustomStringConvertib
 
     static func invalid(_ message: String) -> SimulatorFailure { SimulatorFailure("invalid-request", message) }
 }
+
+extension JSON {
+    /// The value of a member that may be missing or null.
+    ///
+    /// - Parameters:
+    ///   - key: the name of the member.
+    ///   - value: returns the value of the expected type; nil for any other type.
+    ///   - type: the expected type, for the message of the failure.
+    func optional<Value>(
+        _ key: String,
+        _ value: (JSON) -> Value?,
+        _ type: String
+    ) throws(SimulatorFailure) -> Value? {
+        guard let member = self[key], !member.isNull else { return nil }
+        guard let value = value(member) else { throw .invalid("\"\(key)\" must be \(type).") }
+        return value
+    }
+}
