@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
-import TagImages
 import VirtualTags
 
 /// The actions of users, pages, commands and tests. Each action is one JSON object.
@@ -73,16 +72,7 @@ extension SimulatorState {
         let wasNear = field.isNear(card.id)
         try bring(card, isHeld: isHeld)
         guard !wasNear else { return }
-        let image = (try? TagImage(card.contents, format: .json).encoded()) ?? []
-        journal.add(
-            .bring(
-                tag: card.id,
-                name: card.name,
-                image: String(decoding: image, as: UTF8.self),
-                held: isHeld,
-                milliseconds: milliseconds
-            )
-        )
+        journal.add(.bring(journalTag(card), milliseconds: milliseconds))
     }
 
     // MARK: The phone
@@ -113,7 +103,6 @@ extension SimulatorState {
             guard phone.sheet?.canCancel == true else {
                 throw SimulatorFailure("no-sheet", "No scanning sheet is on the phone, or it can't be cancelled.")
             }
-            journal.add(.cancel)
             cancelSheet()
         case "dismiss_prompt": changePhone { $0.prompt = nil }
         case "hide_banner": changePhone { $0.banner = nil }

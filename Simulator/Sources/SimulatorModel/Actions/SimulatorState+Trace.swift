@@ -31,7 +31,7 @@ extension SimulatorState {
             let found = trace.find(text, limit: 10_000)
             return ["rows": .array(found.map { JSON.int($0) })]
         case "export_trace": return try export(action["format"]?.string ?? "pcapng")
-        case "copy_as_test": return TestSource(self).json
+        case "copy_as_test": return TestSource(self, session: action["session"]?.int).json
         case "why":
             if let id = action["notification"]?.string, id != "last" {
                 guard let found = background.notification(id) else {

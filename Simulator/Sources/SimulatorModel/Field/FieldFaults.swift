@@ -35,6 +35,10 @@ struct FieldFaults: Sendable {
     /// Restarts the count after `tear_write` was set.
     mutating func resetWriteCount() { writes = 0 }
 
+    /// How many exchanges and writes are left of a number that is counted from the start.
+    func exchangesLeft(of count: Int) -> Int { max(0, count - exchanges) }
+    func writesLeft(of write: Int) -> Int { max(1, write - writes) }
+
     /// Decides the faults of the next exchange.
     mutating func next(_ switches: Switches) -> Plan {
         var kinds: [Kind] = []

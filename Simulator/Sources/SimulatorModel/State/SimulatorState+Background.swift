@@ -122,6 +122,7 @@ extension SimulatorState {
 
     mutating func cancelSheet() {
         guard let sheet = phone.sheet else { return }
+        journal.add(.cancel)
         note(.sheet, "The user cancels", source: sheet.app)
         effects.append(.send(sheet.client, ["event": "cancel"]))
     }

@@ -94,7 +94,12 @@ extension SimulatorState {
             isWrite: outcome.isWrite
         )
         dirty.insert(.summary)
-        if isSessionActive, case .success = outcome.result { answeredTags.formUnion(field.near.map(\.id)) }
+        if isSessionActive, case .success = outcome.result {
+            answeredTags.formUnion(field.near.map(\.id))
+            if let only { journal.add(.exchangeAlone(tag: only)) }
+        }
+        for kind in outcome.happened { journal.add(.fault(kind)) }
+        if outcome.isWrite, switches.weakField { journal.add(.fault(.brownOut)) }
         if outcome.isWrite {
             let written = field.near.map(\.id) + outcome.left
             for id in written where drawer[id]?.technology == technology { drawer.update(id) { $0.wasWritten() } }

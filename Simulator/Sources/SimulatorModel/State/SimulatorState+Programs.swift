@@ -48,6 +48,7 @@ extension SimulatorState {
         for index in sessions.indices where sessions[index].client == id && sessions[index].ended == nil {
             sessions[index].ended = microseconds
             sessions[index].end = "disconnected"
+            journalEnd(sessions[index].id, "disconnected")
             touch(.sessions)
         }
         apps.disconnect(id)
@@ -163,11 +164,12 @@ extension SimulatorState {
                 )
             )
             if sessions.count > Limits.sessions { sessions.removeFirst() }
-            journal.add(.session(app: client.app))
+            journalBegin(sessions[sessions.count - 1].id)
         case "invalidate":
             guard let index else { return }
             sessions[index].ended = microseconds
             sessions[index].end = detail
+            journalEnd(sessions[index].id, detail)
         default: return
         }
         touch(.sessions)

@@ -7,7 +7,7 @@ import { notify } from './support/notices.js';
 import { t } from './support/texts.js';
 import { visibleText } from './support/visible.js';
 import { download, toBase64 } from './support/download.js';
-import { act } from './session.js';
+import { act, store, trace } from './session.js';
 
 /** Creates the menu for saving and opening the whole state, and for exporting the trace. */
 export function makeFilesMenu() {
@@ -25,7 +25,7 @@ export function makeFilesMenu() {
             { text: t('files.recording'), icon: 'records', run: () => save('export_trace', { format: 'recording' }) },
             { text: t('files.text'), icon: 'text', run: () => save('export_trace', { format: 'text' }) },
             null,
-            { text: t('files.test'), icon: 'code', run: copyAsTest },
+            { text: t('files.test'), icon: 'code', run: () => copyAsTest() },
         ],
     });
     return h('span', {}, input, button);
@@ -55,20 +55,21 @@ export async function openSavedFile(file) {
     });
 }
 
-/** Shows a test that repeats the user's actions. */
-async function copyAsTest() {
-    const test = await act('copy_as_test');
+/** Shows a test for each session of an app, or for that of the selected row. */
+async function copyAsTest(session = sessionOfRow(trace.rows[trace.active])) {
+    const test = await act('copy_as_test', session ? { session: session.id } : {});
     if (!test) return;
     openDialog({
         title: t('files.test'),
         isWide: true,
         body: [
-            h('p', { class: 'hint', text: t('files.test-hint') }),
+            h('p', { class: 'hint', text: t(session ? 'files.test-of-row' : 'files.test-hint') }),
             ...(test.notes ?? []).map((note) => h('p', { class: 'card-reason' }, icon('warn'), visibleText(note, 400))),
             h('pre', { class: 'source', tabindex: '0', role: 'region', 'aria-label': t('files.test'), text: test.source ?? '' }),
         ],
         buttons: [
             { text: t('dialog.close') },
+            ...(session ? [{ text: t('files.test-all'), run: () => { copyAsTest(null); } }] : []),
             {
                 text: t('files.copy'), primary: true, run: async () => {
                     try {
@@ -83,4 +84,10 @@ async function copyAsTest() {
             },
         ],
     });
+}
+
+/** The session of an app in which a row was added; null if there is none. */
+function sessionOfRow(row) {
+    if (!row) return null;
+    return store.state.sessions.find((session) => session.started_us <= row.t_us && row.t_us <= (session.ended_us ?? Infinity)) ?? null;
 }

@@ -29,7 +29,10 @@ export function makeTracePanel() {
         head: h('div', { class: 'virtual-row head', role: 'row', 'aria-rowindex': '1' },
             ...['time', 'tag', 'words', 'airtime'].map((name) => h('span', { role: 'columnheader', class: `cell ${name}`, text: t(`trace.${name}`) }))),
         draw: (row, index) => drawRow(row, trace.rows[visible[index]], showsBytes),
-        onActive: (index) => renderInto(details, [visible[index], trace.rows[visible[index]]], () => rowDetails(trace.rows[visible[index]])),
+        onActive: (index) => {
+            trace.active = visible[index];
+            renderInto(details, [trace.active, trace.rows[trace.active]], () => rowDetails(trace.rows[trace.active]));
+        },
     });
 
     const bar = filterBar(filter, count, refilter, (isOn) => {

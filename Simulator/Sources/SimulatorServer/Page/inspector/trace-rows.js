@@ -9,6 +9,8 @@ const chunk = 2_000;
  */
 export class TraceRows {
     rows = [];
+    /** The index of the row that the user has selected; -1 for none. */
+    active = -1;
     /** The number of rows on the server. */
     total = 0;
 
@@ -74,6 +76,7 @@ export class TraceRows {
         this.#isLoading = false;
         this.#held = [];
         this.rows = [];
+        this.active = -1;
         this.total = 0;
         this.#changed(0);
         return this.#generation;
