@@ -38,6 +38,7 @@ extension SimulatorState {
         }
         for part in dirty where part != .tags { changes.parts[part.rawValue] = json(of: part) }
         dirty = []
+        appendedTag = nil
         traceMark = trace.total
         for change in drawer.takeChanges() {
             switch change {

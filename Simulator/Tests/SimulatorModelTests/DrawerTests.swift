@@ -228,6 +228,11 @@ import VirtualTags
         #expect(try bench.act(["do": "message", "tag": "poster"])["tag"] == .string(id))
         #expect(bench.refusal(["do": "message", "tag": "POSTER"])?.code == "ambiguous-tag")
         #expect(bench.refusal(["do": "message", "tag": "elsewhere"])?.code == "no-such-tag")
+        // A part of a name is enough to bring a tag near, but not to change it.
+        let business = try bench.add(["product": "NTAG213", "name": "Business card"])
+        #expect(try bench.act(["do": "tap", "tag": "ness"])["tag"] == .string(business))
+        #expect(bench.refusal(["do": "tap", "tag": "oste"])?.code == "ambiguous-tag")
+        #expect(bench.refusal(["do": "delete", "tag": "ness"])?.code == "no-such-tag")
     }
 
     @Test(

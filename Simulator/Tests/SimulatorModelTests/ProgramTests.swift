@@ -92,6 +92,18 @@ import Testing
         #expect(try bench.state("apps").array?.first?["screen"] == .null)
     }
 
+    @Test("App that is started through a shell: has the name that its program gives")
+    func ownName() throws {
+        let bench = Bench()
+        try bench.act(["do": "start_app", "command": "sh -c 'exec ./reader'"])
+        let id = try #require(try bench.state("apps").array?.first?["id"]?.string)
+        bench.simulator.appRuns(id, pid: 77)
+        let send: @Sendable (JSON) -> Void = { _ in }
+        let connection = ProgramConnection(bench.simulator, pid: 78, ancestors: [78, 77], send: send)
+        _ = connection.receive((["hello": 1, "client": "app", "name": "Reader"] as JSON).bytes)
+        #expect(try bench.state("apps").array?.map { $0["name"] } == ["Reader"])
+    }
+
     @Test("Frame with an incomplete last byte: refused with a checksum, sent without")
     func incompleteByte() throws {
         let bench = Bench()

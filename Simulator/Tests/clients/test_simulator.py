@@ -62,7 +62,7 @@ class PageTests(Case):
 
     def test_what_is_refused_says_why(self):
         page = self.simulator.page()
-        for action, code in [({"do": "tap"}, "invalid-request"), ({"do": "tap", "tag": "x"}, "no-such-tag"),
+        for action, code in [({"do": "tap"}, "invalid-request"), ({"do": "tap", "tag": "xyz"}, "no-such-tag"),
                              ({"do": "dance"}, "no-such-action"), ({"do": "tap", "tag": "empty-sticker", "ms": 0}, "invalid-request")]:
             with self.assertRaises(Failure) as caught:
                 page.ask(**action)

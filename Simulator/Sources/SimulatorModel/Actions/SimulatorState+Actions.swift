@@ -35,11 +35,11 @@ extension SimulatorState {
     private mutating func performOnField(_ name: String, _ action: JSON) throws(SimulatorFailure) -> JSON? {
         switch name {
         case "bring", "hold":
-            let card = try drawer.find(action["tag"]?.string)
+            let card = try drawer.find(action["tag"]?.string, orByPart: true)
             try arrive(card, isHeld: name == "hold", milliseconds: nil)
             return ["tag": .string(card.id)]
         case "tap":
-            let card = try drawer.find(action["tag"]?.string)
+            let card = try drawer.find(action["tag"]?.string, orByPart: true)
             let time = action["ms"] ?? 500
             guard let milliseconds = time.int, (1...600_000).contains(milliseconds) else {
                 throw .invalid("\"ms\" must be a number of milliseconds from 1 to 600000.")
@@ -51,12 +51,12 @@ extension SimulatorState {
             )
             return ["tag": .string(card.id), "ms": .int(milliseconds)]
         case "remove":
-            let card = try drawer.find(action["tag"]?.string)
+            let card = try drawer.find(action["tag"]?.string, orByPart: true)
             if field.isNear(card.id) { journal.add(.remove(tag: card.id)) }
             remove(card.id)
             return ["tag": .string(card.id)]
         case "toggle":
-            let card = try drawer.find(action["tag"]?.string)
+            let card = try drawer.find(action["tag"]?.string, orByPart: true)
             let wasNear = field.isNear(card.id)
             _ = try performOnField(wasNear ? "remove" : "hold", action)
             return ["tag": .string(card.id), "near": .bool(!wasNear)]

@@ -13,7 +13,8 @@ extension SimulatorState {
         case "new_tag":
             let contents = try NewTag.contents(action)
             let card = try drawer.add(name: action["name"]?.string, TagImage(contents, format: .json))
-            return added(card)
+            appended(card)
+            return ["tag": .string(card.id)]
         case "duplicate": return added(try drawer.duplicate(drawer.find(action["tag"]?.string)))
         case "rename":
             let card = try drawer.find(action["tag"]?.string)
@@ -53,6 +54,12 @@ extension SimulatorState {
 
     func tagJSON(_ card: DrawerCard) -> JSON {
         card.json(isNear: field.isNear(card.id), isHeld: field.held.contains(card.id))
+    }
+
+    /// Records a tag at the end of the list. A page appends a single one by itself; for more, it needs their order.
+    private mutating func appended(_ card: DrawerCard) {
+        if appendedTag == nil { appendedTag = card.id } else { touch(.tags) }
+        touch(.summary)
     }
 
     private mutating func added(_ card: DrawerCard) -> JSON {
@@ -134,7 +141,7 @@ extension SimulatorState {
         let stem = name.split(separator: "/").last.map(String.init) ?? name
         let title = stem.split(separator: ".").first.map(String.init) ?? stem
         let card = try drawer.add(name: (try? Drawer.name(title)) ?? image.product, image)
-        touch(.tags)
+        appended(card)
         return (card, image.remarks.map(\.text))
     }
 

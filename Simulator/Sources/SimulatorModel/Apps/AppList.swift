@@ -106,6 +106,8 @@ struct AppList: Sendable {
         let client = Client(id: id, isApp: isApp, name: name, pid: pid, app: app.id)
         clients[id] = client
         update(app.id) { app in
+            // A command may start a shell, but the program gives its own name.
+            if app.description == nil, app.clients.isEmpty { app.name = name }
             app.clients.insert(id)
             app.isRunning = true
             app.pid = app.pid ?? pid

@@ -30,12 +30,19 @@ struct Drawer: Sendable {
     subscript(id: String) -> DrawerCard? { cards.first { $0.id == id } }
 
     /// Finds a tag by its id, or by its name if the name is unique.
-    func find(_ text: String?) throws(SimulatorFailure) -> DrawerCard {
+    ///
+    /// - Parameter isPart: whether a part of the name is enough.
+    func find(_ text: String?, orByPart isPart: Bool = false) throws(SimulatorFailure) -> DrawerCard {
         guard let text, !text.isEmpty else { throw .invalid("Name a tag: \"tag\" is its id or its name.") }
         if let card = self[text] { return card }
-        let named = cards.filter { $0.name.lowercased() == text.lowercased() }
+        let wanted = text.lowercased()
+        var named = cards.filter { $0.name.lowercased() == wanted }
+        if named.isEmpty, isPart { named = cards.filter { $0.name.lowercased().contains(wanted) } }
         guard named.count < 2 else {
-            throw SimulatorFailure("ambiguous-tag", "Several tags have this name. Use an id from \"list\".")
+            throw SimulatorFailure(
+                "ambiguous-tag",
+                "Several tags have this name, or a name that contains it. Use an id from \"list\"."
+            )
         }
         guard let card = named.first else {
             throw SimulatorFailure("no-such-tag", "No tag has this id or name. \"list\" shows the tags.")

@@ -81,6 +81,9 @@ struct SimulatorState: Sendable {
     /// Whether phone, switches or notifications have unsaved changes.
     var isUnsaved = false
 
+    /// A new tag at the end of the list, since the pages were updated.
+    var appendedTag: String?
+
     /// Why the drawer's folder can't be written; nil if everything is saved.
     var storageProblem: String?
 

@@ -13,7 +13,7 @@ export function handleCardKey(event, list) {
     const row = event.target.closest('[role=row]');
     if (!row || event.target.closest('[popover]')) return;
     const id = row.dataset.key;
-    const rows = [...list.children];
+    const rows = [...list.children].filter((other) => !other.hidden);
     const index = rows.indexOf(row);
     const isOnRow = event.target === row;
     const buttons = [...row.querySelectorAll('.card-actions button')];
