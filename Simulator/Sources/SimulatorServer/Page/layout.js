@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { h } from './support/dom.js';
 import { icon } from './support/icons.js';
+import { makeSplitter } from './support/splitter.js';
 import { t } from './support/texts.js';
 
 /** The columns. A narrow window shows only one of them. */
@@ -20,6 +21,16 @@ export function setUpViews(nav) {
         nav.append(button);
     }
     showView('phone');
+    setUpSplitters(document.querySelector('.columns'));
+}
+
+/** Lets the user resize the columns, where there are three. */
+function setUpSplitters(columns) {
+    for (const [name, id, least] of [['drawer-width', 'drawer', 270], ['stage-width', 'stage', 300]]) {
+        columns.append(makeSplitter({
+            name, label: t(`layout.${name}`), part: document.getElementById(id), root: columns, least, most: () => Math.max(least, columns.clientWidth * 0.4),
+        }));
+    }
 }
 
 /** Shows a column in windows that show only one. */

@@ -60,7 +60,7 @@ export function sentence(error) {
  */
 export async function enter() {
     const token = tokenOfAddress();
-    if (token !== null) history.replaceState(null, '', location.pathname);
+    if (token !== null) history.replaceState(history.state, '', location.pathname);
     try {
         const answer = await fetch('/enter', { method: 'POST', headers: token === null ? {} : { 'X-Token': token } });
         // A window that already has the cookie needs no token.

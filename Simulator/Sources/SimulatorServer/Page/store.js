@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { keep, kept } from './support/settings.js';
 
 const empty = {
     phone: { locked: false, screen_on: true, front: null, sheet: null, banner: null, prompt: null, clock: '9:41' },
@@ -20,8 +21,8 @@ export class Store {
     state = structuredClone(empty);
     /** Whether a state was received. */
     isLoaded = false;
-    /** The tag that the inspector shows. Each window has its own selection. */
-    selected = null;
+    /** The tag that the inspector shows. Each window has its own selection, which it keeps over a reload. */
+    selected = kept('tag') ?? null;
 
     #version = 0;
     #listeners = [];
@@ -55,6 +56,7 @@ export class Store {
     select(id) {
         if (this.selected === id) return;
         this.selected = id;
+        keep('tag', id);
         this.#mark(['selected']);
     }
 

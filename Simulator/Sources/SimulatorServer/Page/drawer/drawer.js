@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { h, keyed, renderInto } from '../support/dom.js';
 import { icon } from '../support/icons.js';
-import { keepSetting, setting } from '../support/settings.js';
+import { keep, keepScroll, keepSetting, kept, setting } from '../support/settings.js';
 import { t } from '../support/texts.js';
 import { store } from '../session.js';
 import { createCard, updateCard } from './card.js';
@@ -16,7 +16,9 @@ export function setUpDrawer(section) {
     const search = h('input', { type: 'search', class: 'field', 'aria-label': t('drawer.search'), placeholder: t('drawer.search') });
     const list = h('div', { class: 'cards', role: 'grid', 'aria-label': t('drawer.tags') });
     const empty = h('div', { class: 'empty' });
+    const scroller = h('div', { class: 'column-scroll' }, list, empty);
     const count = h('span', { class: 'count' });
+    search.value = kept('drawer-search') ?? '';
     const kind = h('select', { class: 'field compact', 'aria-label': t('drawer.kind') });
     const compact = h('button', { class: 'icon-button', type: 'button', 'aria-label': t('drawer.compact'), title: t('drawer.compact') }, icon('records'));
     let active = null;
@@ -31,7 +33,8 @@ export function setUpDrawer(section) {
                 importButton(),
                 h('button', { class: 'button primary', type: 'button', id: 'new-tag', on: { click: () => openNewTag() } }, icon('plus'), h('span', { text: t('drawer.new') })))),
         h('div', { class: 'drawer-filter' }, h('div', { class: 'drawer-search' }, icon('search'), search), kind, compact),
-        h('div', { class: 'column-scroll' }, list, empty));
+        scroller);
+    const restoreScroll = keepScroll(scroller, 'drawer-position');
 
     const setCompact = (isCompact) => {
         list.classList.toggle('compact', isCompact);
@@ -59,12 +62,14 @@ export function setUpDrawer(section) {
             kind.value = '';
         }
         selected = isChosen ? store.selected : selected;
+        const isFirst = drawn.size === 0;
         drawn = new Set(tags.map((tag) => tag.id));
         const focused = list.contains(document.activeElement) ? document.activeElement : null;
-        const place = focused ? [...list.children].indexOf(focused.closest('[role=row]')) : -1;
+        const place = focused ? [...list.children].filter((row) => !row.hidden).indexOf(focused.closest('[role=row]')) : -1;
         keyed(list, tags, (tag) => tag.id, createCard, updateCard);
         show(focused !== null, place);
-        if (isChosen) list.querySelector('[role=row][aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+        if (isChosen && !isFirst) list.querySelector('[role=row][aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+        if (tags.length > 0) restoreScroll();
     };
     const show = (hadFocus, place) => {
         const { tags } = store.state;
@@ -92,7 +97,12 @@ export function setUpDrawer(section) {
         if (hadFocus && !list.contains(document.activeElement)) list.querySelector('[role=row][tabindex="0"]')?.focus();
     };
     store.on(['tags', 'selected'], draw);
-    for (const field of [search, kind]) field.addEventListener('input', () => show(false, -1));
+    for (const field of [search, kind]) {
+        field.addEventListener('input', () => {
+            show(false, -1);
+            keep('drawer-search', search.value);
+        });
+    }
     list.addEventListener('keydown', (event) => handleCardKey(event, list));
     list.addEventListener('focusin', (event) => {
         const row = event.target.closest('[role=row]');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { h } from '../support/dom.js';
 import { makeTabs } from '../support/tabs.js';
+import { keep, kept } from '../support/settings.js';
 import { t } from '../support/texts.js';
 import { makeTracePanel } from './trace-panel.js';
 import { makeTimeline } from './timeline.js';
@@ -19,6 +20,7 @@ export function setUpInspector(section) {
     const message = makeMessagePanel();
     const background = makeBackgroundPanel();
     const panels = { trace, memory, message, background };
+    let isSetUp = false;
     const tabs = makeTabs(t('inspector.panels'), [
         { id: 'trace', text: t('inspector.trace'), icon: 'trace', panel: trace.element },
         { id: 'memory', text: t('inspector.memory'), icon: 'memory', panel: memory.element },
@@ -26,6 +28,7 @@ export function setUpInspector(section) {
         { id: 'background', text: t('inspector.background'), icon: 'route', panel: background.element },
     ], (id) => {
         for (const [other, panel] of Object.entries(panels)) panel.setShown?.(other === id || (other === 'trace' && wide.matches));
+        if (isSetUp) keep('tab', id);
     });
     const arrange = () => {
         section.classList.toggle('side-by-side', wide.matches);
@@ -42,6 +45,9 @@ export function setUpInspector(section) {
         tabs.list,
         h('div', { class: 'panels' }, trace.element, h('div', { class: 'panel-stack' }, memory.element, message.element, background.element)));
     wide.addEventListener('change', arrange);
+    const tab = kept('tab');
     arrange();
+    if (tab in panels && !(tab === 'trace' && wide.matches)) tabs.select(tab);
+    isSetUp = true;
     return { focusSearch: () => { if (!wide.matches) tabs.select('trace'); trace.focusSearch(); } };
 }

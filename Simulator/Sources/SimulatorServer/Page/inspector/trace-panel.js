@@ -3,6 +3,8 @@ import { h, renderInto, setText } from '../support/dom.js';
 import { icon } from '../support/icons.js';
 import { clock, concealed, duration, spacedHex } from '../support/format.js';
 import { say } from '../support/notices.js';
+import { keep, keepScroll, kept } from '../support/settings.js';
+import { makeSplitter } from '../support/splitter.js';
 import { hasText, t } from '../support/texts.js';
 import { visibleText } from '../support/visible.js';
 import { act, store, trace } from '../session.js';
@@ -18,7 +20,10 @@ export function makeTracePanel() {
     const filter = new TraceFilter();
     let visible = [];
     let showsBytes = false;
+    let showsDifferences = false;
     let isShown = true;
+    /** How many rows were added while the list did not follow them. */
+    let unseen = 0;
     let isStale = false;
 
     const count = h('span', { class: 'trace-count' });
@@ -28,19 +33,38 @@ export function makeTracePanel() {
         id: 'row', label: t('trace.title'), rowHeight,
         head: h('div', { class: 'virtual-row head', role: 'row', 'aria-rowindex': '1' },
             ...['time', 'tag', 'words', 'airtime'].map((name) => h('span', { role: 'columnheader', class: `cell ${name}`, text: t(`trace.${name}`) }))),
-        draw: (row, index) => drawRow(row, trace.rows[visible[index]], showsBytes),
+        draw: (row, index) => drawRow(row, trace.rows[visible[index]], {
+            showsBytes, found: filter.text, before: showsDifferences ? trace.rows[visible[index - 1]] : null,
+        }),
         onActive: (index) => {
             trace.active = visible[index];
             renderInto(details, [trace.active, trace.rows[trace.active]], () => rowDetails(trace.rows[trace.active]));
         },
     });
 
-    const bar = filterBar(filter, count, refilter, (isOn) => {
+    const bar = filterBar(filter, count, refilter, [['trace.bytes', (isOn) => {
         showsBytes = isOn;
         list.element.classList.toggle('with-bytes', isOn);
         list.refresh();
-    });
-    const element = h('div', { class: 'panel trace' }, bar.element, list.element, empty, details);
+    }], ['trace.differences', (isOn) => {
+        showsDifferences = isOn;
+        list.refresh();
+    }]]);
+    const follow = h('button', { class: 'button small follow', type: 'button', hidden: true, on: { click: () => list.scrollToEnd() } }, icon('down'), h('span'));
+    const element = h('div', { class: 'panel trace' }, bar.element, list.element, h('div', { class: 'follow-place' }, follow), empty);
+    element.append(makeSplitter({
+        name: 'details-height', label: t('layout.details-height'), part: details, root: element, isRow: true, least: 80, most: () => element.clientHeight * 0.7,
+    }), details);
+    const restoreScroll = keepScroll(list.element, 'trace-position', () => (list.isAtEnd ? null : list.element.scrollTop));
+    list.element.addEventListener('scroll', () => {
+        if (list.isAtEnd) setUnseen(0);
+    }, { passive: true });
+
+    function setUnseen(number) {
+        unseen = number;
+        follow.hidden = number === 0;
+        if (number > 0) setText(follow.querySelector('span'), t('trace.new-rows', { n: number }));
+    }
 
     trace.on(update);
     store.on(['tags'], () => list.refresh());
@@ -52,6 +76,7 @@ export function makeTracePanel() {
             return;
         }
         const isNew = first === 0;
+        const [before, follows] = [visible.length, list.isAtEnd];
         if (isNew) {
             visible = [];
             details.replaceChildren();
@@ -61,6 +86,8 @@ export function makeTracePanel() {
             if (filter.takes(trace.rows[index])) visible.push(index);
         }
         list.setCount(visible.length, isNew);
+        setUnseen(isNew || follows ? 0 : unseen + visible.length - before);
+        if (trace.isComplete && visible.length > 0) restoreScroll();
         describe();
     }
 
@@ -111,7 +138,7 @@ export function makeTracePanel() {
 /** The cells of each drawn row, reused so that scrolling creates few elements. */
 const parts = new WeakMap();
 
-function drawRow(element, row, showsBytes) {
+function drawRow(element, row, { showsBytes, found, before }) {
     if (!row) return;
     const part = parts.get(element) ?? makeRow(element);
     const tag = store.tag(row.tag);
@@ -122,13 +149,30 @@ function drawRow(element, row, showsBytes) {
         part.shown = sign;
         part.sign.replaceChildren(kindSign(row));
     }
-    part.time.data = clock(row.t_us);
+    part.time.data = before ? `+${duration(row.t_us - before.t_us)}` : clock(row.t_us);
     part.tag.data = tag ? visibleText(tag.name, 40) : '';
     part.words.data = visibleText(rowWords(row), 300);
+    mark(part, found);
     part.airtime.data = row.airtime_us ? duration(row.airtime_us) : '';
     // For a timeout, the words of the exchange already say that nothing answered.
     show(part.error, row.error && row.error !== 'timeout' ? errorWords(row.error) : '');
     show(part.bytes, showsBytes && row.kind === 'exchange' ? bytesText(row) : '');
+}
+
+/** The matches of the search in the rows that are drawn. */
+const matches = globalThis.Highlight ? new Highlight() : null;
+if (matches) CSS.highlights.set('found', matches);
+
+function mark(part, text) {
+    if (!matches) return;
+    if (part.match) matches.delete(part.match);
+    part.match = null;
+    const start = text ? part.words.data.toLowerCase().indexOf(text) : -1;
+    if (start < 0) return;
+    part.match = new Range();
+    part.match.setStart(part.words, start);
+    part.match.setEnd(part.words, Math.min(start + text.length, part.words.length));
+    matches.add(part.match);
 }
 
 /** Creates the cells of a row, and returns the nodes that change. */
@@ -173,16 +217,19 @@ function kindSign(row) {
 }
 
 /** Creates the search field, the row filters, and the actions on the whole trace. */
-function filterBar(filter, count, refilter, showBytes) {
+function filterBar(filter, count, refilter, views) {
     let timer = null;
     const search = h('input', { type: 'search', class: 'field', 'aria-label': t('trace.search'), placeholder: t('trace.search') });
     search.addEventListener('input', () => {
         clearTimeout(timer);
         timer = setTimeout(() => {
             filter.text = search.value.trim().toLowerCase();
+            keep('trace-search', search.value);
             refilter();
         }, 120);
     });
+    search.value = kept('trace-search') ?? '';
+    filter.text = search.value.trim().toLowerCase();
     const toggles = Object.keys(groups).map((group) => {
         const button = h('button', { class: 'chip-toggle', type: 'button', 'aria-pressed': String(filter.shown.has(group)), text: t(`trace.group.${group}`) });
         button.addEventListener('click', () => {
@@ -219,7 +266,7 @@ function filterBar(filter, count, refilter, showBytes) {
     const clear = h('button', { class: 'icon-button', type: 'button', 'aria-label': t('trace.clear'), title: t('trace.clear'), on: { click: () => act('clear_trace') } }, icon('trash'));
     return {
         element: h('div', { class: 'trace-bar' },
-            h('div', { class: 'trace-search' }, icon('search'), search), count, toggle('trace.bytes', showBytes), clear,
+            h('div', { class: 'trace-search' }, icon('search'), search), count, ...views.map(([key, run]) => toggle(key, run)), clear,
             h('div', { class: 'chips', role: 'group', 'aria-label': t('trace.groups') }, ...toggles, errors, select)),
         focus: () => search.focus(),
         reset: (shown) => {

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+from selenium.webdriver.common.keys import Keys
+
+from support.case import BrowserTest
+
+
+class OneWindow(BrowserTest):
+    """What a window keeps over a reload, and how its trace follows and its parts are resized."""
+
+    def rows(self, program, count):
+        for number in range(count):
+            program.send(do="event", kind="callback", name=f"call {number}")
+
+    def test_a_reload_keeps_tab_tag_search_and_position(self):
+        self.window.click_in_card("Hello in text", ".card-name")
+        self.window.click("[data-tab=memory]")
+        field = self.window.find(".drawer-search input")
+        field.send_keys("text")
+        self.window.find(".trace-search, .memory")
+        self.window.run("document.querySelector('.drawer .column-scroll').scrollTop = 30")
+        self.window.wait(lambda: self.window.run("return history.state?.['drawer-search']") == "text", "the search is kept")
+        self.window.driver.refresh()
+        self.window.find("[data-tab=memory][aria-selected=true]")
+        self.window.wait(lambda: self.window.run("return document.querySelector('.card[aria-selected=true] .card-name')?.textContent") == "Hello in text", "the tag is selected")
+        self.assertEqual(self.window.find(".drawer-search input").get_attribute("value"), "text")
+
+    def test_the_trace_follows_and_counts_what_it_does_not_show(self):
+        program = self.simulator.program("Caller")
+        self.rows(program, 100)
+        self.window.wait_text(".trace-count", "10")
+        self.window.wait(lambda: self.window.run("const list = document.querySelector('.virtual'); return list.scrollTop > 0"), "the trace follows")
+        self.window.run("document.querySelector('.virtual').scrollTop = 0")
+        self.window.wait(lambda: self.window.run("return document.querySelector('.virtual .virtual-row[data-index=\"0\"]') !== null"), "the first rows are drawn")
+        self.rows(program, 12)
+        self.window.wait_text(".follow", "12 new rows")
+        self.window.screenshot("new-rows")
+        self.window.click(".follow")
+        self.window.wait(lambda: not self.window.has(".follow"), "the new rows are seen")
+
+    def test_a_column_and_the_details_are_resized_with_the_keys(self):
+        width = lambda: self.window.find(".drawer").rect["width"]
+        before = width()
+        self.window.run("document.querySelector('.splitter.drawer-width').focus()")
+        self.window.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+        self.window.wait(lambda: width() == before + 32, "the column is wider")
+        self.window.driver.refresh()
+        self.window.wait(lambda: width() == before + 32, "the width is kept")
