@@ -38,6 +38,20 @@ class BackgroundReading(BrowserTest):
         self.simulator.until(lambda state: state["notifications"] == [])
         self.window.wait(lambda: not self.window.has(".notification"), "the list is empty")
 
+    def test_notifications_are_cleared_at_once(self):
+        self.assertFalse(self.window.has(".pull-button:not(.start-button)"), "no button says that there are none")
+        for count, name in enumerate((LINK, "Type 4 card", "FeliCa card", "Locked sticker"), 1):
+            self.tap(name)
+            self.simulator.until(lambda state: len(state["notifications"]) == count)
+        self.window.click(".pull-button:not(.start-button)")
+        self.window.wait_text(".notification-head", "4 notifications")
+        self.window.screenshot("notifications")
+        self.window.button(".notification-group", "Show 1 more")
+        self.window.wait(lambda: len(self.window.all(".notification")) == 4, "all are shown")
+        self.window.button(".notification-head", "Clear all")
+        self.simulator.until(lambda state: state["notifications"] == [])
+        self.window.wait(lambda: not self.window.has(".pull-button:not(.start-button)"), "the button has left")
+
     def test_a_notification_is_announced_until_it_is_opened(self):
         self.window.click("[data-tab=background]")
         self.tap(LINK)

@@ -70,6 +70,26 @@ class Editing(BrowserTest):
         self.window.wait(lambda: self.window.has(".panel.memory mark.changed, .panel.memory .bytes .changed"), "the memory shows what changed")
         self.window.screenshot("memory")
 
+    def test_an_error_names_its_field_and_goes_when_it_is_corrected(self):
+        self.window.choose("Poster with a link", "Edit Message")
+        self.window.click("dialog [data-tab=bytes]")
+        field = self.window.find("dialog textarea.mono")
+        field.clear()
+        field.send_keys("d1 0")
+        self.window.button("dialog", "Save")
+        self.window.wait_text("dialog .form-problem", "message in hex")
+        field.send_keys("1 01 54 01 00")
+        self.assertEqual(self.window.text("dialog .form-problem"), "")
+        # Damaged: it ends within its record.
+        field.clear()
+        field.send_keys("d1 01 09 54 02 65")
+        self.window.button("dialog", "Save")
+        self.window.wait(lambda: not self.window.has("dialog"), "the dialog closes")
+        self.window.click("[data-tab=message]")
+        self.window.wait_text(".panel.message", "ends at byte 6")
+        self.window.wait_text(".panel.message mark.changed", "end")
+        self.window.screenshot("damaged")
+
     def test_forms_begin_with_what_is_on_the_tag_and_save_it_unchanged(self):
         kinds = {"Business card": ["contact"], "Guest Wi-Fi": ["wifi"], "Hello in text": ["text"], "Type 4 card": ["link", "text"]}
         for name, expected in kinds.items():

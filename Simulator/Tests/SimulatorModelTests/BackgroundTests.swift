@@ -246,7 +246,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("Saved and opened again: the notifications are in their order, the newest first")
+    @Test("Saved and opened again: the notifications are in their order, the newest first; all are dismissed at once")
     func orderAfterRestart() async throws {
         let (bench, following) = try start()
         for (index, page) in ["a", "b", "c"].enumerated() {
@@ -258,6 +258,8 @@ import UniversalLinks
         let urls = try notifications(bench).map { $0["url"] }
         #expect(urls == ["c", "b", "a"].map { .string("https://shop.example/\($0)") })
         let file = try #require(try bench.act(["do": "save"])["base64"])
+        try bench.act(["do": "dismiss_notification", "notification": "all"])
+        #expect(try notifications(bench).isEmpty)
         await bench.simulator.stop()
         let other = Bench()
         try other.act(["do": "open", "base64": file])

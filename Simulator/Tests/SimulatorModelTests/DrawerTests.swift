@@ -218,6 +218,17 @@ import VirtualTags
         #expect(try bench.tag(copy)["message_hex"] == bench.tag(id)["message_hex"])
     }
 
+    @Test("Damaged message: says what is wrong, and at which byte")
+    func damaged() throws {
+        let bench = Bench()
+        // The second record lacks its payload.
+        let id = try bench.add(["product": "NTAG213", "message_hex": "910101540151010255"])
+        let record = try #require(try bench.act(["do": "message", "tag": .string(id)])["records"]?.array?.first)
+        #expect(record["kind"] == "damaged")
+        #expect(record["damaged_at"] == 9)
+        #expect(record["text"] == "The input ends at byte 9, before record 1 is complete.")
+    }
+
     @Test("Tag in an action: found by its id or its unique name, else ambiguous or unknown")
     func finding() throws {
         let bench = Bench()

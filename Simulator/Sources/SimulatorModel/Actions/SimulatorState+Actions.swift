@@ -173,7 +173,14 @@ extension SimulatorState {
     }
 
     private mutating func dismissNotification(_ action: JSON) throws(SimulatorFailure) {
-        let notification = try notification(action)
+        if action["notification"]?.string == "all" {
+            for notification in background.notifications { dismiss(notification) }
+            return
+        }
+        dismiss(try notification(action))
+    }
+
+    private mutating func dismiss(_ notification: BackgroundService.Notification) {
         if phone.banner?.id == notification.id.description { phone.banner = nil }
         touch(.phone)
         apply(background.handle(.cleared(notification.id), now: now))

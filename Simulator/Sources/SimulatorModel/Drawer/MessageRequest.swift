@@ -26,10 +26,10 @@ enum MessageRequest {
 
     private static func message(hex: JSON) throws(SimulatorFailure) -> [UInt8] {
         guard let text = hex.string, text.utf8.count <= 2 * Limits.message else {
-            throw .invalid("\"message_hex\" must be at most \(Limits.message) bytes in hexadecimal digits.")
+            throw .invalid("The message in hex, \"message_hex\", must be at most \(Limits.message) bytes in hexadecimal digits.")
         }
         guard let bytes = [UInt8](hex: text) else {
-            throw .invalid("\"message_hex\" must be pairs of hexadecimal digits.")
+            throw .invalid("The message in hex, \"message_hex\", must be pairs of hexadecimal digits.")
         }
         return bytes
     }
@@ -61,19 +61,19 @@ enum MessageRequest {
         case "contact", "wifi": return try record(kind: element["kind"]?.string ?? "", element)
         case "mime":
             let type = element["type"]?.string ?? ""
-            guard !type.isEmpty, type.utf8.count <= 255 else { throw .invalid("A mime record needs a type.") }
+            guard !type.isEmpty, type.utf8.count <= 255 else { throw .invalid("Data with a media type needs the media type, \"type\", of at most 255 bytes.") }
             return .media(type: type, payload: try payload(element))
         case "external":
             let type = element["type"]?.string ?? ""
             guard type.contains(":"), type.utf8.count <= 255 else {
                 throw .invalid(
-                    "An external record's type must be a domain, a colon and a name, as in example.com:ticket."
+                    "The type of an external type, \"type\", must be a domain, a colon and a name, as in example.com:ticket."
                 )
             }
             return .external(type: type, payload: try payload(element))
         case "android-application":
             guard let package = element["text"]?.string, !package.isEmpty else {
-                throw .invalid("An android-application record needs the package name in \"text\".")
+                throw .invalid("An Android app needs the package, \"text\", as in com.example.app.")
             }
             return .androidApplication(package: package)
         case "empty": return NDEFRecord(.empty)
@@ -88,7 +88,7 @@ enum MessageRequest {
     private static func payload(_ element: JSON) throws(SimulatorFailure) -> [UInt8] {
         if let text = element["text"]?.string { return Array(text.utf8) }
         guard let bytes = [UInt8](hex: element["payload_hex"]?.string ?? "") else {
-            throw .invalid("\"payload_hex\" must be pairs of hexadecimal digits.")
+            throw .invalid("The payload in hex, \"payload_hex\", must be pairs of hexadecimal digits.")
         }
         return bytes
     }
@@ -96,12 +96,12 @@ enum MessageRequest {
     private static func rawRecord(_ element: JSON) throws(SimulatorFailure) -> NDEFRecord {
         let formats: [TypeNameFormat] = [.empty, .wellKnown, .media, .absoluteURI, .external, .unknown]
         guard let number = element["tnf"]?.int, formats.indices.contains(number) else {
-            throw .invalid("\"tnf\" must be a number from 0 to 5.")
+            throw .invalid("The format (TNF), \"tnf\", must be a number from 0 to 5.")
         }
         let type: [UInt8]
         if let hex = element["type_hex"]?.string {
             guard let bytes = [UInt8](hex: hex) else {
-                throw .invalid("\"type_hex\" must be pairs of hexadecimal digits.")
+                throw .invalid("The type in hex, \"type_hex\", must be pairs of hexadecimal digits.")
             }
             type = bytes
         } else {
@@ -114,9 +114,9 @@ enum MessageRequest {
         }
         let isTypeless = number == 0 || number == 5
         guard !isTypeless || type.isEmpty, number != 0 || (identifier.isEmpty && payload.isEmpty) else {
-            throw .invalid("A record with tnf 0 must be empty, and one with tnf 5 can't have a type.")
+            throw .invalid("A record of format 0 must be empty, and one of format 5 can't have a type.")
         }
-        guard isTypeless || !type.isEmpty else { throw .invalid("A record with this tnf needs a type.") }
+        guard isTypeless || !type.isEmpty else { throw .invalid("A record of this format needs a type.") }
         return NDEFRecord(formats[number], type: type, identifier: identifier, payload: payload)
     }
 
@@ -124,7 +124,7 @@ enum MessageRequest {
         switch kind {
         case "link":
             guard let link = value.string, link.contains(":"), link.utf8.count <= 8192 else {
-                throw .invalid("A link needs a scheme, as in https://example.com, and can have at most 8192 bytes.")
+                throw .invalid("The address of a link needs a scheme, as in https://example.com, and can have at most 8192 bytes.")
             }
             do {
                 return try .uri(link)
@@ -150,12 +150,12 @@ enum MessageRequest {
 
     private static func wifiRecord(_ value: JSON) throws(SimulatorFailure) -> NDEFRecord {
         guard let name = value["ssid"]?.string, (1...32).contains(name.utf8.count) else {
-            throw .invalid("A Wi-Fi network needs a name, \"ssid\", of 1 to 32 bytes.")
+            throw .invalid("The name of the network, \"ssid\", must have 1 to 32 bytes.")
         }
         let key = value["key"]?.string ?? ""
         guard key.isEmpty || (8...64).contains(key.utf8.count) else {
             throw .invalid(
-                "The password of a Wi-Fi network, \"key\", must have 8 to 64 bytes; leave it empty for an open network."
+                "The password, \"key\", must have 8 to 64 bytes; leave it empty for an open network."
             )
         }
         do {

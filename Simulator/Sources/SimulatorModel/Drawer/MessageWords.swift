@@ -8,10 +8,18 @@ enum MessageWords {
     /// - Parameter isWhole: whether to include everything that a page needs for editing, unshortened.
     static func records(of message: [UInt8], isWhole: Bool = false) -> JSON {
         guard !message.isEmpty else { return [] }
-        guard let message = try? NDEFMessage(decoding: message) else {
-            return [["kind": "damaged", "title": "Damaged message", "text": "The bytes are not an NDEF message."]]
+        do throws(NDEFError) {
+            let decoded = try NDEFMessage(decoding: message)
+            return .array(decoded.records.prefix(isWhole ? 1000 : 20).map { record($0, isWhole) })
+        } catch {
+            return [
+                [
+                    "kind": "damaged", "title": "Damaged message", "text": .string(error.reason),
+                    "damaged_at": .int(error.offset), "size": .int(message.count),
+                    "payload_hex": .string(message.prefix(isWhole ? Limits.message : 64).hex),
+                ]
+            ]
         }
-        return .array(message.records.prefix(isWhole ? 1000 : 20).map { record($0, isWhole) })
     }
 
     private static func record(_ record: NDEFRecord, _ isWhole: Bool) -> JSON {

@@ -49,10 +49,11 @@ export async function openEditMessage(id) {
             return false;
         }
     };
-    openDialog({
+    const { element } = openDialog({
         title: t('card.edit'),
         isWide: true,
         body: [h('p', { class: 'hint' }, foreign(tag.name, { limit: 60 }), ' · ', foreign(tag.product, { limit: 60 })), tabs.list, perRecord, raw, problem],
         buttons: [{ text: t('dialog.cancel') }, { text: t('edit.save'), primary: true, run: save }],
     });
+    element.addEventListener('input', () => { problem.textContent = ''; });
 }

@@ -76,7 +76,7 @@ export async function openNewTag() {
             return false;
         }
     };
-    openDialog({
+    const { element } = openDialog({
         title: t('new.title'),
         isWide: true,
         body: [
@@ -87,6 +87,7 @@ export async function openNewTag() {
         ],
         buttons: [{ text: t('dialog.cancel') }, { text: t('new.create'), primary: true, run: create }],
     });
+    element.addEventListener('input', () => { problem.textContent = ''; });
 }
 
 /** Groups the products by type. */

@@ -43,7 +43,7 @@ function drawRecord(record, index) {
         h('h3', { id: title }, h('span', { class: 'record-number', text: String(index + 1) }), foreign(record.title || record.kind, { limit: 80 })),
         summary && summary !== record.title ? h('p', { class: 'record-text' }, foreign(summary, { limit: 600, lines: true, more: true })) : null,
         h('dl', { class: 'facts' },
-            fact(t('message.type'), record.type ? foreign(record.type, { limit: 120 }) : t('message.no-type')),
+            record.kind === 'damaged' ? null : fact(t('message.type'), record.type ? foreign(record.type, { limit: 120 }) : t('message.no-type')),
             record.id ? fact(t('message.identifier'), foreign(record.id, { limit: 120 })) : null,
             ...fields.map(({ name, value }) => fact(visibleText(name, 60), foreign(value, { limit: 400, more: true })))),
         payload(record)));
@@ -57,14 +57,19 @@ function fact(name, value) {
 function payload(record) {
     const bytes = hexBytes(record.payload_hex);
     if (bytes.length === 0) return null;
+    const isDamaged = record.damaged_at !== undefined;
     const dump = h('pre', { class: 'hex', tabindex: '0', role: 'region', 'aria-label': t('message.payload') });
-    const details = h('details', { class: 'payload' }, h('summary', { text: t('message.bytes', { n: record.size ?? bytes.length }) }), dump);
+    const details = h('details', { class: 'payload' }, h('summary', { text: t(isDamaged ? 'message.all-bytes' : 'message.bytes', { n: record.size ?? bytes.length }) }), dump);
     details.addEventListener('toggle', () => {
         if (!details.open || dump.textContent) return;
-        const shown = bytes.slice(0, longest).map((byte) => hexNumber(byte, 2));
-        const lines = [];
-        for (let start = 0; start < shown.length; start += 16) lines.push(shown.slice(start, start + 16).join(' '));
-        dump.textContent = lines.join('\n') + (bytes.length > longest ? `\n${t('details.cut', { n: longest })}` : '');
+        for (const [index, byte] of bytes.slice(0, longest).entries()) {
+            if (index > 0) dump.append(index % 16 === 0 ? '\n' : ' ');
+            dump.append(index === record.damaged_at ? h('mark', { class: 'changed', text: hexNumber(byte, 2) }) : hexNumber(byte, 2));
+        }
+        // The fault may be that the message ends too early.
+        if (isDamaged && record.damaged_at >= bytes.length) dump.append(' ', h('mark', { class: 'changed', text: t('message.ends') }));
+        if (bytes.length > longest) dump.append(`\n${t('details.cut', { n: longest })}`);
     });
+    details.open = isDamaged;
     return details;
 }

@@ -27,8 +27,8 @@ export function homeScreen(apps, notifications) {
     return [
         h('div', { class: 'wallpaper', 'aria-hidden': 'true' }),
         h('div', { class: 'home' },
-            button,
-            list,
+            notifications.length > 0 && button,
+            notifications.length > 0 && list,
             apps.length === 0
                 ? h('div', { class: 'no-apps' }, h('p', { text: t('home.no-apps') }), h('code', { text: t('home.no-apps-command') }))
                 : h('ul', { class: 'apps', 'aria-label': t('home.apps') }, ...apps.map(appIcon)),

@@ -7,11 +7,31 @@ import { foreign, visibleText } from '../support/visible.js';
 import { act } from '../session.js';
 import { showWhy } from '../inspector/show.js';
 
-/** Returns the list of notifications. */
+/** How many notifications are shown before the others are folded. */
+const few = 3;
+
+/** Returns the notifications: the newest, and the others behind a button. */
 export function notificationList(notifications) {
     if (notifications.length === 0) return h('p', { class: 'no-notifications', text: t('notifications.none') });
-    return h('ul', { class: 'notification-list', 'aria-label': t('notifications.title') },
-        ...notifications.map((notification) => h('li', { class: 'notification' },
+    const list = h('ul', { class: 'notification-list', 'aria-label': t('notifications.title') }, ...items(notifications.slice(0, few)));
+    const more = notifications.length > few && h('button', {
+        class: 'glass-button', type: 'button', data: { key: 'more-notifications' }, text: t('notifications.more', { n: notifications.length - few }),
+    });
+    if (more) {
+        more.addEventListener('click', () => {
+            list.append(...items(notifications.slice(few)));
+            list.children[few].querySelector('button').focus();
+            more.remove();
+        });
+    }
+    return h('div', { class: 'notification-group' },
+        notifications.length > 1 && h('div', { class: 'notification-head' }, h('span', { text: t('notifications.count', { n: notifications.length }) }),
+            h('button', { class: 'glass-button', type: 'button', data: { key: 'clear-notifications' }, text: t('notifications.clear'), on: { click: () => act('dismiss_notification', { notification: 'all' }) } })),
+        list, more);
+}
+
+function items(notifications) {
+    return notifications.map((notification) => h('li', { class: 'notification' },
             h('button', {
                 class: 'notification-open', type: 'button', data: { key: `open-${notification.id}` },
                 on: { click: () => act('open_notification', { notification: notification.id }) },
@@ -31,7 +51,7 @@ export function notificationList(notifications) {
                     class: 'glass-button', type: 'button', data: { key: `dismiss-${notification.id}` },
                     'aria-label': t('notifications.dismiss', { title: visibleText(notification.body || notification.title, 60) }),
                     on: { click: () => act('dismiss_notification', { notification: notification.id }) },
-                }, icon('close'))))));
+                }, icon('close')))));
 }
 
 /** Updates the times in the list every 30 seconds. */
