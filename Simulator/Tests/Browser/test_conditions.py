@@ -12,7 +12,7 @@ class Conditions(BrowserTest):
     def setUp(self):
         super().setUp()
         self.app = App(self.simulator)
-        self.window.click(".conditions summary")
+        self.window.find(".conditions[open]")
 
     def switch(self, label, number=None):
         """Switches a condition by its label."""
@@ -49,7 +49,7 @@ class Conditions(BrowserTest):
         self.window.screenshot("conditions")
 
     def test_a_torn_write_leaves_a_damaged_page(self):
-        self.switch("Tear the write", 2)
+        self.switch("Tears write", 2)
         self.set_to("tear_write", 2)
         self.hold()
         self.app.begin()
@@ -71,7 +71,7 @@ class Conditions(BrowserTest):
         self.window.screenshot("torn-write")
 
     def test_a_tag_leaves_after_so_many_exchanges(self):
-        self.switch("Leave after exchange", 3)
+        self.switch("Leaves after", 3)
         self.window.wait_text(".conditions summary", "Leaves after 3")
         self.hold()
         self.app.begin()

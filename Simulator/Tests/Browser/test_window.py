@@ -37,6 +37,22 @@ class OneWindow(BrowserTest):
         self.window.click(".follow")
         self.window.wait(lambda: not self.window.has(".follow"), "the new rows are seen")
 
+    def test_the_phone_its_controls_and_cancel_are_in_sight_in_small_windows(self):
+        program = self.simulator.program("Reader")
+        program.ask("claim")
+        program.send(do="sheet", state="ready", title="Ready to Scan", message="Hold the card at the phone.")
+        for name in ("Type 4 card", "FeliCa card", "Guest Wi-Fi"):
+            self.simulator.do("hold", tag=self.simulator.named(name)["id"])
+        self.window.find(".sheet-layer.shown .sheet-cancel")
+        for width, height in ((1366, 768), (1280, 720), (1920, 1080)):
+            self.window.resize(width, height)
+            self.window.settle()
+            self.window.keep(f"small-{width}")
+            for selector in (".device", ".sheet-cancel", ".phone-controls", ".condition:last-child", ".near-tags"):
+                box = self.window.find(selector).rect
+                self.assertGreaterEqual(box["y"], 0, selector)
+                self.assertLessEqual(box["y"] + box["height"], height, f"{selector} at {width}")
+
     def test_a_column_and_the_details_are_resized_with_the_keys(self):
         width = lambda: self.window.find(".drawer").rect["width"]
         before = width()

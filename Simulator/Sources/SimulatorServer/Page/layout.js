@@ -26,9 +26,9 @@ export function setUpViews(nav) {
 
 /** Lets the user resize the columns, where there are three. */
 function setUpSplitters(columns) {
-    for (const [name, id, least] of [['drawer-width', 'drawer', 270], ['stage-width', 'stage', 300]]) {
+    for (const [name, id, least] of [['drawer-width', 'drawer', 260], ['stage-width', 'stage', 420]]) {
         columns.append(makeSplitter({
-            name, label: t(`layout.${name}`), part: document.getElementById(id), root: columns, least, most: () => Math.max(least, columns.clientWidth * 0.4),
+            name, label: t(`layout.${name}`), part: document.getElementById(id), root: columns, least, most: () => Math.max(least, columns.clientWidth * 0.45),
         }));
     }
 }

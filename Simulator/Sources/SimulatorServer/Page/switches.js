@@ -4,19 +4,22 @@ import { icon } from './support/icons.js';
 import { t } from './support/texts.js';
 import { act, store } from './session.js';
 
-/** The conditions that the user can set. `usual`: the value without effect; `isInverted`: the page shows the opposite. */
+/** The conditions that the user can set. `usual`: the value without effect; `isInverted`: the page shows the opposite; `code`: the error that the app gets. */
 const switches = [
-    { name: 'radio', kind: 'flag', usual: true, isInverted: true },
-    { name: 'busy', kind: 'flag', usual: false },
-    { name: 'entitlement', kind: 'flag', usual: true, isInverted: true },
+    { name: 'radio', kind: 'flag', usual: true, isInverted: true, code: 6 },
+    { name: 'busy', kind: 'flag', usual: false, code: 203 },
+    { name: 'entitlement', kind: 'flag', usual: true, isInverted: true, code: 2 },
     { name: 'usage_text', kind: 'flag', usual: true, isInverted: true },
-    { name: 'user_cancels', kind: 'flag', usual: false },
-    { name: 'weak_field', kind: 'flag', usual: false },
-    { name: 'noise', kind: 'share', usual: 0 },
-    { name: 'leave_after', kind: 'count', usual: null, least: 0, start: 3 },
-    { name: 'tear_write', kind: 'count', usual: null, least: 1, start: 1 },
+    { name: 'user_cancels', kind: 'flag', usual: false, code: 200 },
+    { name: 'weak_field', kind: 'flag', usual: false, code: 100 },
+    { name: 'noise', kind: 'share', usual: 0, code: 102 },
+    { name: 'leave_after', kind: 'count', usual: null, least: 0, start: 3, code: 100 },
+    { name: 'tear_write', kind: 'count', usual: null, least: 1, start: 1, code: 100 },
     { name: 'instant', kind: 'flag', usual: false },
 ];
+
+/** In windows with three columns, the conditions are always open, beside the phone. */
+const beside = matchMedia('(min-width: 1100px)');
 
 /** Creates the panel of conditions. Its heading lists those that are set. */
 export function makeSwitches() {
@@ -26,6 +29,13 @@ export function makeSwitches() {
         h('p', { class: 'conditions-intro', text: t('switches.intro') }),
         h('ul', { class: 'condition-list' }, ...switches.map(makeSwitch)),
         h('button', { class: 'button small', type: 'button', text: t('switches.reset'), on: { click: reset } }));
+    const arrange = () => {
+        panel.open ||= beside.matches;
+        panel.firstElementChild.tabIndex = beside.matches ? -1 : 0;
+    };
+    beside.addEventListener('change', arrange);
+    panel.addEventListener('toggle', arrange);
+    arrange();
     store.on(['switches'], (state) => {
         const set = switches.filter((item) => isSet(item, state.switches));
         renderInto(active, set.map((item) => [item.name, state.switches[item.name]]), () => set.length === 0
@@ -60,7 +70,11 @@ function makeSwitch(item) {
         control.show(value);
         setText(hint, t(`switch.${item.name}.hint`));
     });
-    return h('li', { class: 'condition' }, ...control.elements, hint);
+    const [label, ...controls] = control.elements;
+    const code = h('span', { class: 'condition-code', 'aria-hidden': 'true', text: item.code ? String(item.code) : '' });
+    const line = h('li', { class: 'condition' }, label, code, ...controls, hint);
+    line.title = t(`switch.${item.name}.hint`);
+    return line;
 }
 
 function flagControl(item, id, set) {

@@ -7,11 +7,19 @@ import { isFailure, isUnansweredSearch } from './row-kinds.js';
 import { gapWidth } from './time-scale.js';
 
 /** The y coordinates of the tracks, in CSS pixels. */
-const tracks = { axis: 0, session: 18, callback: 40, tag: 64, air: 84 };
-export const trackHeight = 122;
+const tracks = { axis: 0, session: 18, callback: 40, tag: 64 };
+/** The height with one tag, and of the lane of each further tag. */
+const oneTagHeight = 122;
+const laneHeight = 18;
+/** The height of the timeline. It has a lane for each tag that was near at the same time. */
+export let trackHeight = oneTagHeight;
 
 /** Draws the visible part of the timeline. */
 export function drawTimeline(canvas, scroller, scale, colorSource) {
+    presenceRows();
+    trackHeight = oneTagHeight + (presence.lanes - 1) * laneHeight;
+    canvas.style.setProperty('height', `${trackHeight}px`);
+    scroller.style.setProperty('height', `${trackHeight + 12}px`);
     const width = scroller.clientWidth;
     const ratio = devicePixelRatio || 1;
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(trackHeight * ratio)) {
@@ -186,12 +194,13 @@ function drawTags(context, view, colors) {
         const end = Math.min(view.width + 4, until);
         if (end < 0 || from > view.width) return;
         const tag = store.tag(row.tag);
+        const top = tracks.tag + presence.laneOf.get(row) * laneHeight;
         context.fillStyle = colors.technology(row.technology ?? tag?.technology);
         context.globalAlpha = 0.85;
-        box(context, from, tracks.tag + 4, Math.max(2, end - from), 3, 1.5);
+        box(context, from, top + 4, Math.max(2, end - from), 3, 1.5);
         context.globalAlpha = 1;
         context.fillStyle = colors.soft;
-        clipped(context, visibleText(tag?.name ?? '', 40), Math.max(from, 0) + 2, tracks.tag + 14, end - from);
+        clipped(context, visibleText(tag?.name ?? '', 40), Math.max(from, 0) + 2, top + 14, end - from);
     };
     for (const row of presenceRows()) {
         const isNear = row.near ?? !since.has(row.tag);
@@ -206,13 +215,26 @@ function drawTags(context, view, colors) {
     for (const row of since.values()) draw(row, view.width + 4);
 }
 
-let presence = { rows: null, seen: 0, list: [] };
+const noPresence = () => ({ rows: trace.rows, seen: 0, list: [], lanes: 1, laneOf: new Map(), near: new Map() });
+let presence = noPresence();
 
-/** Returns the presence rows. They are cached, so that a frame doesn't search all rows. */
+/** Returns the presence rows, and puts each arrival in a lane that is free. They are cached, so that a frame doesn't search all rows. */
 function presenceRows() {
-    if (presence.rows !== trace.rows || presence.seen > trace.rows.length) presence = { rows: trace.rows, seen: 0, list: [] };
+    if (presence.rows !== trace.rows || presence.seen > trace.rows.length) presence = noPresence();
     for (; presence.seen < trace.rows.length; presence.seen += 1) {
-        if (trace.rows[presence.seen].kind === 'presence') presence.list.push(trace.rows[presence.seen]);
+        const row = trace.rows[presence.seen];
+        if (row.kind !== 'presence') continue;
+        presence.list.push(row);
+        if (row.near === false) {
+            presence.near.delete(row.tag);
+        } else if (!presence.near.has(row.tag)) {
+            const taken = new Set(presence.near.values());
+            let lane = 0;
+            while (taken.has(lane)) lane += 1;
+            presence.near.set(row.tag, lane);
+            presence.laneOf.set(row, lane);
+            presence.lanes = Math.max(presence.lanes, lane + 1);
+        }
     }
     return presence.list;
 }

@@ -5,7 +5,7 @@ import { duration } from '../support/format.js';
 import { t } from '../support/texts.js';
 import { store, trace } from '../session.js';
 import { TimeScale } from './time-scale.js';
-import { drawTimeline, rowAt, trackHeight } from './timeline-drawing.js';
+import { drawTimeline, rowAt } from './timeline-drawing.js';
 import { isUnansweredSearch } from './row-kinds.js';
 import { timelineTable } from './timeline-table.js';
 
@@ -116,7 +116,6 @@ export function makeTimeline(onSelect) {
     // A canvas must be redrawn when the style sheet's colors change.
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', queue);
     addEventListener('theme', queue);
-    canvas.style.setProperty('height', `${trackHeight}px`);
 
     return h('div', { class: 'timeline' },
         h('div', { class: 'timeline-head' },

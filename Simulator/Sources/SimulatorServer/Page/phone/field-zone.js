@@ -21,7 +21,11 @@ export function makeFieldZone() {
         const near = tags.filter((tag) => tag.near);
         zone.dataset.near = String(near.length);
         zone.classList.toggle('radio-off', switches.radio === false);
-        renderInto(hint, [near.length, switches.radio], () => [switches.radio === false ? t('field.radio-off') : near.length > 0 ? '' : t('field.hint')]);
+        const isStack = near.length > 2;
+        list.classList.toggle('stacked', isStack);
+        renderInto(hint, [near.length, switches.radio], () => [
+            switches.radio === false ? t('field.radio-off') : near.length === 0 ? t('field.hint') : isStack ? t('field.count', { n: near.length }) : '',
+        ]);
         keyed(list, near, (tag) => tag.id, create, update);
     });
     showActivity(zone);
@@ -51,6 +55,7 @@ function create(tag) {
 
 function update(item, tag) {
     item.dataset.technology = tag.technology;
+    item.title = visibleText(tag.name, 60);
     renderInto(item.querySelector('.near-name'), tag.name, () => [foreign(tag.name, { limit: 30 })]);
     item.querySelector('.near-remove').setAttribute('aria-label', t('field.remove', { name: visibleText(tag.name, 60) }));
 }
