@@ -12,6 +12,8 @@ public final class SimulatorServer: Sendable {
         public var port: UInt16
         /// The folder of the drawer.
         public var tags: String
+        /// A saved file to open at the start; nil for none.
+        public var scenario: JSON?
         /// The commands of the apps to start.
         public var apps: [String]
         /// The location where programs find the simulator.
@@ -25,6 +27,7 @@ public final class SimulatorServer: Sendable {
         public init(
             port: UInt16 = 0,
             tags: String,
+            scenario: JSON? = nil,
             apps: [String] = [],
             location: SimulatorLocation,
             installedApps: InstalledAppFiles? = nil,
@@ -32,6 +35,7 @@ public final class SimulatorServer: Sendable {
         ) {
             self.port = port
             self.tags = tags
+            self.scenario = scenario
             self.apps = apps
             self.location = location
             self.installedApps = installedApps
@@ -73,6 +77,7 @@ public final class SimulatorServer: Sendable {
         socket = try LocalSocket(simulator, in: folder)
         drawer = try DrawerFolder(options.tags, onProblem: onRemark)
         for problem in drawer.load(into: simulator) { onRemark(problem) }
+        if let scenario = options.scenario { _ = try simulator.perform(["do": "open", "file": scenario]) }
         drawer.follow(everything: { [weak simulator] in simulator?.allFiles ?? [] }) { [weak simulator] in
             simulator?.setStorageProblem($0)
         }

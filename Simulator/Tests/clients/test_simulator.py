@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the running simulator with clients that no code of the project helps."""
+import base64
 import json
 import os
 import pathlib
@@ -615,6 +616,35 @@ class CommandTests(Case):
         page = self.simulator.page()
         page.until(lambda page: len([app for app in page.state["apps"] if app["output"]]) == len(commands))
         return [app["pid"] for app in page.state["apps"]] + [int(app["output"][0]) for app in page.state["apps"]]
+
+    def test_a_scenario_opens_tags_and_conditions_and_starts_its_app(self):
+        page = self.simulator.page()
+        page.ask("new_tag", product="NTAG213", name="Of the scenario", text="x")
+        page.ask("switch", name="noise", value=0.25)
+        self.simulator.local("start_app", command="echo here; exec sleep 1000")
+        page.until(lambda page: any(app["running"] for app in page.state["apps"]))
+        path = self.simulator.place / "scenario.json"
+        path.write_bytes(base64.b64decode(page.ask("save")["base64"]))
+        page.ask("delete", tag="Of the scenario")
+        self.simulator.end()
+        self.simulator.start("--scenario", str(path))
+        page = self.simulator.page()
+        page.until(lambda page: any(app["output"] == ["here"] for app in page.state["apps"]))
+        self.assertIn("Of the scenario", [tag["name"] for tag in page.state["tags"]])
+        self.assertEqual(page.state["switches"]["noise"], 0.25)
+        self.simulator.end()
+        # The user's own drawer is as it was.
+        self.simulator.start()
+        self.assertNotIn("Of the scenario", [tag["name"] for tag in self.simulator.page().state["tags"]])
+
+    def test_a_program_that_does_not_start_says_why_and_is_removed(self):
+        self.simulator.local("start_app", command="/nowhere/app")
+        page = self.simulator.page()
+        page.until(lambda page: page.state["apps"] and any("ended with status 127" in line for line in page.state["apps"][0]["output"]))
+        self.assertIn("/nowhere/app", page.state["apps"][0]["output"][0])
+        page.until(lambda page: not page.state["apps"][0]["running"])
+        page.ask("remove_app", app=page.state["apps"][0]["id"])
+        page.until(lambda page: page.state["apps"] == [])
 
     def test_apps_end_when_the_simulator_is_killed(self):
         pids = self.start_apps("sleep 1000 & echo $!; wait", "echo $$; exec sleep 1000")

@@ -36,6 +36,17 @@ extension SimulatorState {
             }
             effects.append(.stopApp(app.id))
             return ["app": .string(app.id)]
+        case "remove_app":
+            let app = try apps.find(action["app"]?.string)
+            guard !app.isRunning, app.description == nil else {
+                throw SimulatorFailure("app-in-use", "Only a program that does not run and is not installed can be removed.")
+            }
+            apps.remove(app.id)
+            waitingLinks[app.id] = nil
+            if phone.front == app.id { phone.front = nil }
+            touch(.apps)
+            touch(.phone)
+            return [:]
         case "save":
             return [
                 "name": "drawer.simulator.json", "type": "application/json",

@@ -8,7 +8,8 @@ extension SimulatorState {
     /// The version of the file format.
     static let fileVersion = 1
 
-    /// The whole state as a file: tags, phone, switches and notifications.
+    /// The whole state as a file: tags, phone, switches and notifications; and the commands of the apps, which only a
+    /// scenario starts.
     var saved: JSON {
         let tags = drawer.cards.compactMap { card -> JSON? in
             guard let file = card.file else { return nil }
@@ -20,6 +21,7 @@ extension SimulatorState {
         return [
             "opencorenfc_simulator": .int(Self.fileVersion), "tags": .array(tags), "phone": phone.saved,
             "switches": switches.json, "notifications": background.saved,
+            "apps": .array(apps.apps.compactMap { $0.command.map { JSON.string($0) } }),
         ]
     }
 

@@ -58,6 +58,8 @@ struct AppList: Sendable {
         return try add(PhoneApp(id: freeID(name), name: name, command: command))
     }
 
+    mutating func remove(_ id: String) { apps.removeAll { $0.id == id } }
+
     private mutating func add(_ app: PhoneApp) throws(SimulatorFailure) -> PhoneApp {
         guard apps.count < Limits.apps else {
             throw SimulatorFailure(

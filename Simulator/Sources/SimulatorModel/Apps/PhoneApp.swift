@@ -35,7 +35,7 @@ struct PhoneApp: Sendable {
     var json: JSON {
         [
             "id": .string(id), "name": .string(name), "pid": JSON(pid.map(Int.init)), "running": .bool(isRunning),
-            "connected": .bool(!clients.isEmpty), "command": JSON(command),
+            "connected": .bool(!clients.isEmpty), "command": JSON(command), "installed": .bool(description != nil),
             "associated_domains": .array(description?.associatedDomains.map { .string($0.entry) } ?? []),
             "schemes": .array(description?.schemes.map { JSON.string($0) } ?? []),
             "output": .array(output.map { JSON.string($0) }), "screen": screen ?? nil,

@@ -15,6 +15,15 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "The folder of the drawer. Created if it does not exist.", completion: .directory)
     var tags: String?
 
+    @Option(
+        help: """
+            A saved file to open, whose apps are started. Without --tags, the drawer is temporary, and your own stays \
+            unchanged.
+            """,
+        completion: .file()
+    )
+    var scenario: String?
+
     @Option(help: "A program to start as an app, with its arguments. May be repeated.")
     var app: [String] = []
 
@@ -39,13 +48,17 @@ struct RunCommand: AsyncParsableCommand {
         let location = SimulatorLocation.ofUser(environment: environment)
         if let running = location.running() { return try report(running, location) }
         let folders = UserFolders(environment: environment)
-        let drawer = tags.map(Self.absolute) ?? folders.data + "/opencorenfc/simulator"
+        let file = try scenario.map(readScenario)
+        let temporary = scenario == nil ? nil : NSTemporaryDirectory() + "nfc-scenario-\(UUID().uuidString)"
+        defer { if let temporary { try? FileManager.default.removeItem(atPath: temporary) } }
+        let drawer = tags.map(Self.absolute) ?? temporary ?? folders.data + "/opencorenfc/simulator"
         let server: SimulatorServer
         do {
             let options = SimulatorServer.Options(
                 port: port,
                 tags: drawer,
-                apps: app,
+                scenario: file,
+                apps: (file?["apps"]?.array ?? []).compactMap(\.string) + app,
                 location: location,
                 installedApps: InstalledAppFiles(dataFolders: folders.allData, ownFolder: drawer),
                 page: page.map(Self.absolute)
@@ -78,6 +91,16 @@ struct RunCommand: AsyncParsableCommand {
             throw Output.failure(error.code, error.message, json: json)
         }
         if json { Output.line(["event": "ended"]) }
+    }
+
+    private func readScenario(_ path: String) throws -> JSON {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw Output.failure("no-such-file", "The scenario \(path) can't be read.", json: json)
+        }
+        guard let file = try? JSON(parsing: Array(data)) else {
+            throw Output.failure("unknown-file", "The scenario \(path) is not a simulator file.", json: json)
+        }
+        return file
     }
 
     /// Reports that a simulator is already running, with an address that works once.

@@ -20,7 +20,7 @@ export function appScreen(container, app, id) {
         renderInto(container, ['screen', app.id, app.screen], () => ownScreen(app));
         return;
     }
-    if (renderInto(container, ['output', app.id, app.name, app.running, app.command], () => outputScreen(app)) || output) updateOutput(app);
+    if (renderInto(container, ['output', app.id, app.name, app.running, app.command, app.installed], () => outputScreen(app)) || output) updateOutput(app);
 }
 
 /** Forgets the output of an app that is no longer in the foreground. */
@@ -105,7 +105,10 @@ function outputScreen(app) {
         h('div', { class: 'app-bar' }, app.command ? h('button', {
             class: 'app-back', type: 'button', data: { key: 'run' }, text: t(app.running ? 'app.stop' : 'app.start'),
             on: { click: () => (app.running ? act('stop_app', { app: app.id }) : act('start_app', { app: app.id })) },
-        }) : null),
+        }) : null,
+        !app.running && !app.installed && h('button', {
+            class: 'app-back app-remove', type: 'button', data: { key: 'remove' }, text: t('app.remove'), on: { click: () => act('remove_app', { app: app.id }) },
+        })),
         h('h3', { class: 'app-title' }, foreign(app.name, { limit: 80 })),
         h('p', { class: 'app-state', text: t(app.running ? 'app.running' : 'app.stopped', { pid: String(app.pid ?? '') }) }),
         output)];
