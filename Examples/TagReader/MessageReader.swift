@@ -25,10 +25,11 @@ final class MessageReader: NSObject, NFCNDEFReaderSessionDelegate {
     /// Scans, and adds the messages to the list. `limit` is the number of messages to read; nil means no limit.
     func scan(readsMany: Bool, limit: Int? = nil) async -> SessionResult {
         let prompt = readsMany ? Wording.scanMany : hasScanned ? Wording.scanAgain : Wording.scan
-        hasScanned = true
         scan = (readsMany, limit, SessionResult())
         let end = await run(self, prompt, readsOne: !readsMany)
         var result = scan.result
+        // After a scan that failed, the user tries the same card again.
+        if !result.added.isEmpty { hasScanned = true }
         // A scan of many cards normally ends by timeout.
         let isDone = readsMany && limit == nil && !result.added.isEmpty
         if result.alert == nil, !(isDone && end.code == .readerSessionInvalidationErrorSessionTimeout) {

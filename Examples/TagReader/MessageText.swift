@@ -45,7 +45,7 @@ enum MessageText {
         switch record.typeNameFormat {
         case .empty: return ["Empty"]
         case .nfcWellKnown:
-            if let url = record.wellKnownTypeURIPayload() { return ["Link: \(url.absoluteString)"] }
+            if let url = record.wellKnownTypeURIPayload() { return link(url.absoluteString) }
             if case (let text?, let locale?) = record.wellKnownTypeTextPayload() {
                 let lines = lines(of: text)
                 return ["Text (\(locale.identifier(.bcp47))): \(lines.first ?? "")"] + lines.dropFirst()
@@ -59,6 +59,9 @@ enum MessageText {
         case .media:
             let type = name(record.type)
             guard type.lowercased().hasPrefix("text/") else { return ["Media: \(type), \(size)"] + hex(record.payload) }
+            if ["text/vcard", "text/x-vcard"].contains(type.lowercased()), let contact = contact(record.payload) {
+                return contact
+            }
             let text = shown(record.payload, 4000) { lines(of: String(decoding: $0, as: UTF8.self)) }
             return ["Media: \(type), \(size)"] + text
         case .absoluteURI: return ["Link: \(name(record.type))"]
@@ -67,6 +70,32 @@ enum MessageText {
             return ["External: \(name(record.type)), \(size)"] + hex(record.payload)
         case .unknown, .unchanged: return ["Data: \(size)"] + hex(record.payload)
         }
+    }
+
+    /// A link. A link for a text message is its number and its text: `sms:NUMBER?body=TEXT`, also with `&` (RFC 5724).
+    private static func link(_ url: String) -> [String] {
+        guard url.lowercased().hasPrefix("sms:") else { return ["Link: \(url)"] }
+        let parts = url.dropFirst(4).split(maxSplits: 1) { $0 == "?" || $0 == "&" }
+        let body = parts.dropFirst().first?.split(separator: "&").first { $0.lowercased().hasPrefix("body=") }
+        let text = body.map { $0.dropFirst(5) }.map { $0.removingPercentEncoding ?? String($0) }
+        return ["Text message to \(parts.first ?? "nobody")"] + lines(of: text ?? "")
+    }
+
+    /// The name of a contact, and its other values (RFC 2426); nil if it has no name.
+    private static func contact(_ card: Data) -> [String]? {
+        let labels = ["ORG": "Organization", "TEL": "Phone", "EMAIL": "Email", "URL": "Website", "NOTE": "Note"]
+        let text = String(decoding: card.prefix(4000), as: UTF8.self).replacing("\r\n", with: "\n")
+        var name: String?
+        var values: [String] = []
+        // A line that begins with a space continues the line before.
+        for line in text.replacing("\n ", with: "").replacing("\n\t", with: "").split(separator: "\n") {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            let property = line[..<colon].prefix { $0 != ";" }.split(separator: ".").last?.uppercased() ?? ""
+            let value = line[line.index(after: colon)...].replacing("\\n", with: " ").replacing("\\", with: "")
+            if property == "FN" { name = name ?? value }
+            if let label = labels[property] { values.append("\(label): \(value)") }
+        }
+        return name.map { ["Contact: \($0)"] + values }
     }
 
     private static func name(of format: NFCTypeNameFormat) -> String {

@@ -641,7 +641,7 @@ class CommandTests(Case):
         self.simulator.local("start_app", command="/nowhere/app")
         page = self.simulator.page()
         page.until(lambda page: page.state["apps"] and any("ended with status 127" in line for line in page.state["apps"][0]["output"]))
-        self.assertIn("/nowhere/app", page.state["apps"][0]["output"][0])
+        page.until(lambda page: any("/nowhere/app" in line for line in page.state["apps"][0]["output"]))
         page.until(lambda page: not page.state["apps"][0]["running"])
         page.ask("remove_app", app=page.state["apps"][0]["id"])
         page.until(lambda page: page.state["apps"] == [])

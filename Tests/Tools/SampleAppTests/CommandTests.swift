@@ -50,6 +50,10 @@ import Testing
             (1, "x", [1], ["Well-known: x, 1 byte", "01"]),
             (2, "image/png", [1, 0xFF], ["Media: image/png, 2 bytes", "01ff"]),
             (2, "text/plain", Array("a\u{1B}\nb".utf8), ["Media: text/plain, 4 bytes", "a\\u{1b}", "b"]),
+            (
+                2, "text/vcard", Array("BEGIN:VCARD\r\nFN:Ann\\, B\r\n ee\r\nTEL;TYPE=work:+49 1\r\nEND:VCARD".utf8),
+                ["Contact: Ann, Bee", "Phone: +49 1"]
+            ), (1, "U", [0] + Array("sms:+491&body=Hi%20you".utf8), ["Text message to +491", "Hi you"]),
             (3, "a:b", [], ["Link: a:b"]), (4, "a.b:c", [9], ["External: a.b:c, 1 byte", "09"]),
             (4, "android.com:pkg", Array("a.b".utf8), ["Android app: a.b"]),
             (5, "", [UInt8](repeating: 7, count: 257), ["Data: 257 bytes", String(repeating: "07", count: 256)]),
