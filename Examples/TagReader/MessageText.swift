@@ -77,8 +77,8 @@ enum MessageText {
         guard url.lowercased().hasPrefix("sms:") else { return ["Link: \(url)"] }
         let parts = url.dropFirst(4).split(maxSplits: 1) { $0 == "?" || $0 == "&" }
         let body = parts.dropFirst().first?.split(separator: "&").first { $0.lowercased().hasPrefix("body=") }
-        let text = body.map { $0.dropFirst(5) }.map { $0.removingPercentEncoding ?? String($0) }
-        return ["Text message to \(parts.first ?? "nobody")"] + lines(of: text ?? "")
+        let text = body.map { String($0.dropFirst(5)) }.map { $0.removingPercentEncoding ?? $0 }
+        return ["Text message to \(parts.first ?? "nobody")"] + (text.map(lines) ?? [])
     }
 
     /// The name of a contact, and its other values (RFC 2426); nil if it has no name.
@@ -91,7 +91,7 @@ enum MessageText {
         for line in text.replacing("\n ", with: "").replacing("\n\t", with: "").split(separator: "\n") {
             guard let colon = line.firstIndex(of: ":") else { continue }
             let property = line[..<colon].prefix { $0 != ";" }.split(separator: ".").last?.uppercased() ?? ""
-            let value = line[line.index(after: colon)...].replacing("\\n", with: " ").replacing("\\", with: "")
+            let value = String(line[line.index(after: colon)...]).replacing("\\n", with: " ").replacing("\\", with: "")
             if property == "FN" { name = name ?? value }
             if let label = labels[property] { values.append("\(label): \(value)") }
         }
