@@ -2,6 +2,7 @@
 from selenium.webdriver.common.keys import Keys
 
 from support.case import BrowserTest
+from support.reader import App
 
 
 class OneWindow(BrowserTest):
@@ -52,6 +53,23 @@ class OneWindow(BrowserTest):
                 box = self.window.find(selector).rect
                 self.assertGreaterEqual(box["y"], 0, selector)
                 self.assertLessEqual(box["y"] + box["height"], height, f"{selector} at {width}")
+
+    def test_writes_and_anticollision_are_folded_until_they_are_asked_for(self):
+        app = App(self.simulator)
+        self.simulator.do("hold", tag=self.simulator.named("Empty sticker")["id"])
+        app.begin()
+        app.activate()
+        for page in range(4, 12):
+            app.program.frame("nfc-a", f"a2{page:02x}00000000")
+        self.window.wait_text(".row-fold", "+ 7 rows")
+        self.window.wait_text(".row-fold", "+ 3 rows")
+        self.window.screenshot("folded")
+        writes = lambda: [row for row in self.window.all(".virtual-row.write") if row.is_displayed()]
+        self.assertEqual(len(writes()), 1)
+        self.window.click_on(lambda: writes()[0].find_element("css selector", ".row-fold"), "the writes are folded")
+        self.window.wait(lambda: len(writes()) == 8, "the writes are shown")
+        self.window.find(".virtual").send_keys(Keys.ENTER)
+        self.window.wait(lambda: len(writes()) == 1, "the writes are folded again")
 
     def test_a_column_and_the_details_are_resized_with_the_keys(self):
         width = lambda: self.window.find(".drawer").rect["width"]

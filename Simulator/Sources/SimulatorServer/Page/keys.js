@@ -19,7 +19,7 @@ export function singleKeys() {
 const groups = [
     ['anywhere', [['?', 'help'], ['F6', 'column'], ['N', 'new'], ['/', 'search'], ['L', 'lock'], ['Esc', 'cancel']]],
     ['drawer', [['↑ ↓', 'cards'], ['→ ←', 'buttons'], ['Enter', 'tap'], ['H', 'hold'], ['F2', 'edit'], ['Delete', 'delete']]],
-    ['trace', [['↑ ↓', 'rows'], ['PgUp PgDn', 'pages'], ['Home End', 'ends']]],
+    ['trace', [['↑ ↓', 'rows'], ['PgUp PgDn', 'pages'], ['Home End', 'ends'], ['Enter', 'fold']]],
     ['timeline', [['← →', 'scroll'], ['+ −', 'zoom'], ['0', 'fit']]],
 ];
 

@@ -20,3 +20,10 @@ export function isFailure(row) {
 export function isFieldOn(row) {
     return row.on ?? !/\boff\b/.test(row.words ?? '');
 }
+
+/** What a row is folded with: the steps of an anticollision, or successive writes. Null for a row that is always shown. */
+export function foldOf(row) {
+    if (row.kind !== 'exchange' || isFailure(row)) return null;
+    if (/^(ANTICOLLISION|SELECT, level|SLOT MARKER)/.test(row.words ?? '')) return 'anticollision';
+    return row.write ? 'write' : null;
+}

@@ -10,7 +10,7 @@ import { visibleText } from '../support/visible.js';
 import { act, store, trace } from '../session.js';
 import { VirtualList } from './virtual-list.js';
 import { TraceFilter, groups, usual } from './trace-filter.js';
-import { isFailure, isUnansweredSearch } from './row-kinds.js';
+import { foldOf, isFailure, isUnansweredSearch } from './row-kinds.js';
 import { rowDetails } from './row-details.js';
 
 const rowHeight = 28;
@@ -25,6 +25,11 @@ export function makeTracePanel() {
     /** How many rows were added while the list did not follow them. */
     let unseen = 0;
     let isStale = false;
+    /** The rows that are folded into an earlier one, with its index; how many each has; and those that the user has unfolded. */
+    let headOf = new Map();
+    let folded = new Map();
+    const unfolded = new Set();
+    let group = { kind: null, rows: [] };
 
     const count = h('span', { class: 'trace-count' });
     const details = h('div', { class: 'row-details', role: 'region', 'aria-label': t('trace.details') });
@@ -34,7 +39,7 @@ export function makeTracePanel() {
         head: h('div', { class: 'virtual-row head', role: 'row', 'aria-rowindex': '1' },
             ...['time', 'tag', 'words', 'airtime'].map((name) => h('span', { role: 'columnheader', class: `cell ${name}`, text: t(`trace.${name}`) }))),
         draw: (row, index) => drawRow(row, trace.rows[visible[index]], {
-            showsBytes, found: filter.text, before: showsDifferences ? trace.rows[visible[index - 1]] : null,
+            showsBytes, found: filter.text, folded: folded.get(visible[index]) ?? 0, isUnfolded: unfolded.has(visible[index]), before: showsDifferences ? trace.rows[visible[index - 1]] : null,
         }),
         onActive: (index) => {
             trace.active = visible[index];
@@ -79,20 +84,57 @@ export function makeTracePanel() {
         const [before, follows] = [visible.length, list.isAtEnd];
         if (isNew) {
             visible = [];
+            headOf = new Map();
+            folded = new Map();
+            group = { kind: null, rows: [] };
+            if (trace.rows.length === 0) unfolded.clear();
             details.replaceChildren();
             renderInto(details, null, () => []);
         }
+        let hasFolded = false;
         for (let index = first; index < trace.rows.length; index += 1) {
-            if (filter.takes(trace.rows[index])) visible.push(index);
+            if (filter.takes(trace.rows[index])) hasFolded = add(index) || hasFolded;
         }
         list.setCount(visible.length, isNew);
+        if (hasFolded) list.refresh();
         setUnseen(isNew || follows ? 0 : unseen + visible.length - before);
         if (trace.isComplete && visible.length > 0) restoreScroll();
         describe();
     }
 
-    function refilter() {
-        const active = visible[list.active];
+    /** Shows a row, or folds it into the first of at least three of its kind. Returns whether it was folded. */
+    function add(index) {
+        const row = trace.rows[index];
+        const kind = filter.text ? null : foldOf(row);
+        if (!kind || kind !== group.kind || row.tag !== trace.rows[group.rows[0]].tag) group = { kind, rows: [] };
+        group.rows.push(index);
+        visible.push(index);
+        if (!kind || group.rows.length < 3) return false;
+        const [head, ...others] = group.rows;
+        folded.set(head, others.length);
+        for (const other of others) headOf.set(other, head);
+        if (!unfolded.has(head)) visible.length -= group.rows.length === 3 ? 2 : 1;
+        return true;
+    }
+
+    /** Unfolds a row, or folds it again. */
+    function toggleFold(index) {
+        const head = folded.has(index) ? index : headOf.get(index);
+        if (head === undefined) return;
+        if (!unfolded.delete(head)) unfolded.add(head);
+        refilter(head);
+    }
+
+    list.element.addEventListener('keydown', (event) => {
+        if (event.key !== 'Enter' || list.active < 0) return;
+        event.preventDefault();
+        toggleFold(visible[list.active]);
+    });
+    list.element.addEventListener('click', (event) => {
+        if (event.target.closest('.row-fold')) toggleFold(visible[Number(event.target.closest('[role=row]').dataset.index)]);
+    });
+
+    function refilter(active = visible[list.active]) {
         visible = [];
         update(0);
         const place = active === undefined ? -1 : visible.indexOf(active);
@@ -127,7 +169,8 @@ export function makeTracePanel() {
         /** Shows a row, even if the filter hides it. */
         goTo: (index) => {
             if (!visible.includes(index)) {
-                bar.reset(isUnansweredSearch(trace.rows[index]) ? Object.keys(groups) : usual);
+                if (headOf.has(index)) unfolded.add(headOf.get(index));
+                else bar.reset(isUnansweredSearch(trace.rows[index]) ? Object.keys(groups) : usual);
                 refilter();
             }
             list.activate(visible.indexOf(index), true);
@@ -138,7 +181,7 @@ export function makeTracePanel() {
 /** The cells of each drawn row, reused so that scrolling creates few elements. */
 const parts = new WeakMap();
 
-function drawRow(element, row, { showsBytes, found, before }) {
+function drawRow(element, row, { showsBytes, found, folded, isUnfolded, before }) {
     if (!row) return;
     const part = parts.get(element) ?? makeRow(element);
     const tag = store.tag(row.tag);
@@ -156,6 +199,7 @@ function drawRow(element, row, { showsBytes, found, before }) {
     part.airtime.data = row.airtime_us ? duration(row.airtime_us) : '';
     // For a timeout, the words of the exchange already say that nothing answered.
     show(part.error, row.error && row.error !== 'timeout' ? errorWords(row.error) : '');
+    show(part.fold, folded > 0 ? t(isUnfolded ? 'trace.fold' : 'trace.folded', { n: folded }) : '');
     show(part.bytes, showsBytes && row.kind === 'exchange' ? bytesText(row) : '');
 }
 
@@ -177,12 +221,12 @@ function mark(part, text) {
 
 /** Creates the cells of a row, and returns the nodes that change. */
 function makeRow(element) {
-    const part = { shown: null, sign: h('span', { class: 'kind-sign' }), error: h('span', { class: 'row-error' }), bytes: h('span', { class: 'row-bytes' }) };
+    const part = { shown: null, sign: h('span', { class: 'kind-sign' }), error: h('span', { class: 'row-error' }), fold: h('span', { class: 'row-fold' }), bytes: h('span', { class: 'row-bytes' }) };
     for (const name of ['time', 'tag', 'words', 'airtime']) part[name] = document.createTextNode('');
     const cell = (name, isForeign) => h(isForeign ? 'bdi' : 'span', { class: `cell ${name}`, role: 'gridcell' }, part[name]);
     element.replaceChildren(
         cell('time'), cell('tag', true),
-        h('span', { class: 'cell words', role: 'gridcell' }, part.sign, h('bdi', { class: 'words-text' }, part.words), part.error, part.bytes),
+        h('span', { class: 'cell words', role: 'gridcell' }, part.sign, h('bdi', { class: 'words-text' }, part.words), part.error, part.fold, part.bytes),
         cell('airtime'));
     parts.set(element, part);
     return part;
