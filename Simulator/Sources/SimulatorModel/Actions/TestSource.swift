@@ -268,7 +268,7 @@ struct TestSource: Sendable {
             "@preconcurrency import CoreNFC", "import Foundation", "import NFCTestKit", "import Testing", "",
             "@Suite(.timeLimit(.minutes(1))) struct SimulatedTests {",
         ]
-        lines += tests.joined(separator: [""]) + ["}", ""]
+        lines += Array(tests.joined(separator: [""])) + ["}", ""]
         if !constants.isEmpty {
             lines += ["/// Data that is too long for a line.", "private enum Long {"]
             lines += constants.map { "    static let \($0.name) = \($0.source)" } + ["}", ""]
