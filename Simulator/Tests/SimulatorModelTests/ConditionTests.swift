@@ -10,10 +10,10 @@ import Testing
         "Condition of the field: the read and the write of an app end as the hint of the page says",
         arguments: [
             ("instant", true, [nil, nil]),
-            ("noise", 1, [.readerTransceiveErrorTagResponseError, .readerTransceiveErrorTagResponseError]),
-            ("weak_field", true, [nil, .readerTransceiveErrorTagConnectionLost]),
+            ("noise", 1, [.readerTransceiveErrorTagConnectionLost, .readerTransceiveErrorTagConnectionLost]),
+            ("weak_field", true, [nil, .ndefReaderSessionErrorTagUpdateFailure]),
             ("leave_after", 0, [.readerTransceiveErrorTagConnectionLost, .readerTransceiveErrorTagConnectionLost]),
-            ("tear_write", 1, [nil, .readerTransceiveErrorTagConnectionLost]),
+            ("tear_write", 1, [nil, .ndefReaderSessionErrorTagUpdateFailure]),
         ] as [(String, JSON, [NFCReaderError.Code?])]
     )
     func table(name: String, value: JSON, codes: [NFCReaderError.Code?]) async throws {

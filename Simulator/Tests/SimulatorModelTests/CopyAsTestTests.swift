@@ -8,10 +8,11 @@ import Testing
         ("MIFARE Ultralight", "04a1b2c3d4e501"), ("NTAG213", "04a1b2c3d4e502"), ("NTAG216", "04a1b2c3d4e503"),
         ("ICODE SLIX2", "e004010203040504"), ("generic Type 5", "e004010203040505"),
         ("FeliCa Lite-S", "0112233445566706"), ("generic Type 4", "04a1b2c3d4e507"), ("generic Type 4B", "a1b2c308"),
-        ("DESFire EV1 4K", "04a1b2c3d4e509"),
     ]
 
-    private func add(_ simulator: Simulator, _ product: String, _ uid: String, name: String, link: String?) throws -> JSON {
+    private func add(_ simulator: Simulator, _ product: String, _ uid: String, name: String, link: String?) throws
+        -> JSON
+    {
         var action: JSON = ["do": "new_tag", "product": .string(product), "uid": .string(uid), "name": .string(name)]
         if let link, let members = action.object { action = .object(members.merging(["link": .string(link)]) { $1 }) }
         return try #require(try simulator.perform(action)["tag"])
@@ -33,13 +34,19 @@ import Testing
         }
         try act("switch", ["name": "instant", "value": true])
         // A tap that no session of an app reads.
-        let poster = try add(simulator, "NTAG213", "04a1b2c3d4e5f6", name: "Poster \"A\"", link: "https://example.com/a")
+        let poster = try add(
+            simulator,
+            "NTAG213",
+            "04a1b2c3d4e5f6",
+            name: "Poster \"A\"",
+            link: "https://example.com/a"
+        )
         try act("hold", ["tag": poster])
         try act("leave")
         for (product, uid) in Self.products {
             let tag = try add(simulator, product, uid, name: product, link: "https://example.com/\(uid)")
             try await scan(tag)
-            try await scan(tag, writing: "https://example.com/a/longer/link/that/needs/more/than/two/lines/\(uid)")
+            try await scan(tag, writing: "https://example.com/changed/\(uid)")
         }
         let empty = try add(simulator, "NTAG215", "04a1b2c3d4e5f7", name: "Empty", link: nil)
         try await scan(empty)
@@ -89,7 +96,8 @@ import Testing
         for (session, end) in [(1, "200: canceled"), (2, "203: busy")] {
             program.send(["do": "event", "session": .int(session), "kind": "session", "name": "begin", "detail": "X"])
             program.send([
-                "do": "event", "session": .int(session), "kind": "session", "name": "invalidate", "detail": .string(end),
+                "do": "event", "session": .int(session), "kind": "session", "name": "invalidate",
+                "detail": .string(end),
             ])
         }
         func copied(_ session: JSON) throws -> (tests: Int, notes: Int) {

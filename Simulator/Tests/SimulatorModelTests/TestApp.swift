@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-@preconcurrency import CoreNFC
+@unsafe @preconcurrency import CoreNFC
 import Foundation
 import NFCSessions
+import TagLink
 import Testing
 
 @testable import SimulatorModel
@@ -46,7 +47,9 @@ final class TestApp: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable
     @discardableResult
     func scan(_ user: (TestApp, Event) throws -> Void) async throws -> [NFCReaderError.Code?] {
         program.ask(["do": "claim"])
-        program.send(["do": "event", "session": 1, "kind": "session", "name": "begin", "detail": "NFCNDEFReaderSession"])
+        program.send([
+            "do": "event", "session": 1, "kind": "session", "name": "begin", "detail": "NFCNDEFReaderSession",
+        ])
         let app = try #require(simulator.read { $0.apps.apps.first?.id })
         let environment = NFCEnvironment(reader: .field(PhoneReader(simulator: simulator, source: app)))
         NFCEnvironment.$scoped.withValue(environment) {

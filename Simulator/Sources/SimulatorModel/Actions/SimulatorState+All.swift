@@ -39,7 +39,10 @@ extension SimulatorState {
         case "remove_app":
             let app = try apps.find(action["app"]?.string)
             guard !app.isRunning, app.description == nil else {
-                throw SimulatorFailure("app-in-use", "Only a program that does not run and is not installed can be removed.")
+                throw SimulatorFailure(
+                    "app-in-use",
+                    "Only a program that does not run and is not installed can be removed."
+                )
             }
             apps.remove(app.id)
             waitingLinks[app.id] = nil

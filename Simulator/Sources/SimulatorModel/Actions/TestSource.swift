@@ -75,7 +75,9 @@ struct TestSource: Sendable {
         let number = tests.count + 1
         let refusal = ["6", "203", "2"].first { session.reason?.hasPrefix("\($0):") == true }
         if let refusal {
-            return note("A session that ended at once with error \(refusal) is left out: set its condition in withField.")
+            return note(
+                "A session that ended at once with error \(refusal) is left out: set its condition in withField."
+            )
         }
         let tags = session.tags.enumerated().map { (variable: "tag\($0.offset + 1)", tag: $0.element) }
         let before = Dictionary(
@@ -116,7 +118,9 @@ struct TestSource: Sendable {
         let names = tags.isEmpty ? "Nothing is near" : tags.map { "“\($0.tag.name)”" }.joined(separator: ", ")
         tests.append(
             ["    @Test(\(Self.literal("\(number): \(names)")))", "    func session\(number)() async throws {"]
-                + ["        try await withField { field in"] + body.map { "            " + $0 } + ["        }", "    }"]
+                + ["        try await withField { field in"] + body.map { "            " + $0 } + [
+                    "        }", "    }",
+                ]
         )
     }
 
@@ -138,7 +142,9 @@ struct TestSource: Sendable {
             switch step {
             case .bring(let tag, let milliseconds):
                 guard let variable = variables[tag.id] else { continue }
-                if faults["leave_after"]?.int != nil, let plan = Self.plan(faults) {
+                if faults["leave_after"]?.int != nil, let plan = Self.plan(faults),
+                    lines.last != "try field.inject(\(plan))"
+                {
                     // The exchanges are counted from the tag's arrival.
                     lines += ["await field.settle()", "try field.inject(\(plan))"]
                 }
@@ -255,8 +261,12 @@ struct TestSource: Sendable {
     }
 
     private mutating func dump(_ image: String) -> String {
-        let lines = image.split(separator: "\n", omittingEmptySubsequences: false).map { "        " + $0 }
-        let text = "#\"\"\"\n\(lines.joined(separator: "\n"))\n        \"\"\"#"
+        // A line of a dump continues after a backslash.
+        let lines = image.split(separator: "\n").map { line -> String in
+            let parts = stride(from: 0, to: line.utf8.count, by: 96).map { String(line.dropFirst($0).prefix(96)) }
+            return "        " + parts.joined(separator: "\\#\n        ")
+        }
+        let text = " = #\"\"\"\n\(lines.joined(separator: "\n"))\n        \"\"\"#"
         return ".dump(Array(\(constant("dump", text)).utf8))"
     }
 
@@ -271,7 +281,7 @@ struct TestSource: Sendable {
         lines += Array(tests.joined(separator: [""])) + ["}", ""]
         if !constants.isEmpty {
             lines += ["/// Data that is too long for a line.", "private enum Long {"]
-            lines += constants.map { "    static let \($0.name) = \($0.source)" } + ["}", ""]
+            lines += constants.map { "    static let \($0.name)\($0.source)" } + ["}", ""]
         }
         return lines.joined(separator: "\n") + Self.session
     }
@@ -279,11 +289,11 @@ struct TestSource: Sendable {
     /// Bytes as source. Long ones become a constant, so that the test stays readable.
     private mutating func bytes(_ bytes: [UInt8]) -> String {
         let digits = bytes.map { "0x" + CollectionOfOne($0).hex }
-        guard digits.count > 32 else { return "[" + digits.joined(separator: ", ") + "]" }
+        guard digits.count > 20 else { return "[" + digits.joined(separator: ", ") + "]" }
         let lines = stride(from: 0, to: digits.count, by: 16).map {
             "        " + digits[$0..<min($0 + 16, digits.count)].joined(separator: ", ") + ","
         }
-        return constant("bytes", "[\n\(lines.joined(separator: "\n"))\n    ] as [UInt8]")
+        return constant("bytes", ": [UInt8] = [\n\(lines.joined(separator: "\n"))\n    ]")
     }
 
     private mutating func constant(_ kind: String, _ source: String) -> String {

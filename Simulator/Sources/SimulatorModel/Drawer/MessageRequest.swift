@@ -26,7 +26,9 @@ enum MessageRequest {
 
     private static func message(hex: JSON) throws(SimulatorFailure) -> [UInt8] {
         guard let text = hex.string, text.utf8.count <= 2 * Limits.message else {
-            throw .invalid("The message in hex, \"message_hex\", must be at most \(Limits.message) bytes in hexadecimal digits.")
+            throw .invalid(
+                "The message in hex, \"message_hex\", must be at most \(Limits.message) bytes in hexadecimal digits."
+            )
         }
         guard let bytes = [UInt8](hex: text) else {
             throw .invalid("The message in hex, \"message_hex\", must be pairs of hexadecimal digits.")
@@ -61,7 +63,9 @@ enum MessageRequest {
         case "contact", "wifi": return try record(kind: element["kind"]?.string ?? "", element)
         case "mime":
             let type = element["type"]?.string ?? ""
-            guard !type.isEmpty, type.utf8.count <= 255 else { throw .invalid("Data with a media type needs the media type, \"type\", of at most 255 bytes.") }
+            guard !type.isEmpty, type.utf8.count <= 255 else {
+                throw .invalid("Data with a media type needs the media type, \"type\", of at most 255 bytes.")
+            }
             return .media(type: type, payload: try payload(element))
         case "external":
             let type = element["type"]?.string ?? ""
@@ -124,7 +128,9 @@ enum MessageRequest {
         switch kind {
         case "link":
             guard let link = value.string, link.contains(":"), link.utf8.count <= 8192 else {
-                throw .invalid("The address of a link needs a scheme, as in https://example.com, and can have at most 8192 bytes.")
+                throw .invalid(
+                    "The address of a link needs a scheme, as in https://example.com, and can have at most 8192 bytes."
+                )
             }
             do {
                 return try .uri(link)

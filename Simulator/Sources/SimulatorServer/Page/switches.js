@@ -11,10 +11,10 @@ const switches = [
     { name: 'entitlement', kind: 'flag', usual: true, isInverted: true, code: 2 },
     { name: 'usage_text', kind: 'flag', usual: true, isInverted: true },
     { name: 'user_cancels', kind: 'flag', usual: false, code: 200 },
-    { name: 'weak_field', kind: 'flag', usual: false, code: 100 },
-    { name: 'noise', kind: 'share', usual: 0, code: 102 },
+    { name: 'weak_field', kind: 'flag', usual: false, code: 401 },
+    { name: 'noise', kind: 'share', usual: 0, code: 100 },
     { name: 'leave_after', kind: 'count', usual: null, least: 0, start: 3, code: 100 },
-    { name: 'tear_write', kind: 'count', usual: null, least: 1, start: 1, code: 100 },
+    { name: 'tear_write', kind: 'count', usual: null, least: 1, start: 1, code: 401 },
     { name: 'instant', kind: 'flag', usual: false },
 ];
 
