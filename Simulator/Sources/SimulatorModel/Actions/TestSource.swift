@@ -263,7 +263,7 @@ struct TestSource: Sendable {
     private mutating func dump(_ image: String) -> String {
         // A line of a dump continues after a backslash.
         let lines = image.split(separator: "\n").map { line -> String in
-            let parts = stride(from: 0, to: line.utf8.count, by: 96).map { String(line.dropFirst($0).prefix(96)) }
+            let parts = stride(from: 0, to: line.count, by: 96).map { String(line.dropFirst($0).prefix(96)) }
             return "        " + parts.joined(separator: "\\#\n        ")
         }
         let text = " = #\"\"\"\n\(lines.joined(separator: "\n"))\n        \"\"\"#"

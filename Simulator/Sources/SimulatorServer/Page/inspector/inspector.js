@@ -11,7 +11,7 @@ import { makeBackgroundPanel } from './background-panel.js';
 import { setTargets } from './show.js';
 
 /** In wider windows, the trace is next to the other panels. */
-const wide = matchMedia('(min-width: 1760px)');
+const wide = matchMedia('(min-width: 2000px)');
 
 /** Fills the inspector with the timeline and the panels below it. */
 export function setUpInspector(section) {

@@ -286,7 +286,8 @@ function filterBar(filter, count, refilter, views) {
         return button;
     });
     const toggle = (key, run) => {
-        const button = h('button', { class: 'chip-toggle', type: 'button', 'aria-pressed': 'false', text: t(key) });
+        const title = hasText(`${key}.title`) ? t(`${key}.title`) : null;
+        const button = h('button', { class: 'chip-toggle', type: 'button', 'aria-pressed': 'false', title, 'aria-label': title, text: t(key) });
         button.addEventListener('click', () => {
             const isOn = button.getAttribute('aria-pressed') !== 'true';
             button.setAttribute('aria-pressed', String(isOn));
