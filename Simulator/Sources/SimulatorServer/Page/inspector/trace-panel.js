@@ -287,7 +287,7 @@ function filterBar(filter, count, refilter, views) {
     });
     const toggle = (key, run) => {
         const title = hasText(`${key}.title`) ? t(`${key}.title`) : null;
-        const button = h('button', { class: 'chip-toggle', type: 'button', 'aria-pressed': 'false', title, 'aria-label': title, text: t(key) });
+        const button = h('button', { class: 'chip-toggle', type: 'button', 'aria-pressed': 'false', title, text: t(key) });
         button.addEventListener('click', () => {
             const isOn = button.getAttribute('aria-pressed') !== 'true';
             button.setAttribute('aria-pressed', String(isOn));
