@@ -522,10 +522,10 @@ class CommandTests(Case):
         self.assertEqual((state["phone"]["locked"], state["switches"]["leave_after"]), (True, 3))
 
     def test_a_failure_is_one_object_or_one_sentence(self):
-        plain = self.simulator.command("tap", "nobody")
+        plain = self.simulator.command("tap", "elsewhere")
         self.assertEqual((plain.returncode, plain.stdout), (1, ""))
         self.assertIn("No tag has this id or name", plain.stderr)
-        answer = self.simulator.command("tap", "nobody", "--json")
+        answer = self.simulator.command("tap", "elsewhere", "--json")
         self.assertEqual(json.loads(answer.stdout)["error"], "no-such-tag")
 
     def test_wrong_usage_ends_with_two(self):
