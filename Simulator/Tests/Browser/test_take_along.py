@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 from support.case import BrowserTest
+from support.reader import App
 
 
 class TakeAlong(BrowserTest):
@@ -57,7 +58,11 @@ class TakeAlong(BrowserTest):
             self.assertIn(words, shown.stdout)
 
     def test_the_test_that_does_what_was_done_is_shown(self):
-        self.tap()
+        app = App(self.simulator)
+        self.simulator.do("hold", tag=self.simulator.named("Poster with a link")["id"])
+        app.begin()
+        app.activate()
+        app.end("success", "The message is in your list.")
         self.choose_file("Copy as Test")
         self.window.wait_text("dialog pre", "import NFCTestKit")
         self.assertIn("@Test", self.window.text("dialog pre"))
