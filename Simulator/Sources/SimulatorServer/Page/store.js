@@ -23,6 +23,8 @@ export class Store {
     isLoaded = false;
     /** The tag that the inspector shows. Each window has its own selection, which it keeps over a reload. */
     selected = kept('tag') ?? null;
+    /** The tag that this window has made last, until the drawer shows it. */
+    newTag = null;
 
     #version = 0;
     #listeners = [];
@@ -53,7 +55,9 @@ export class Store {
         return true;
     }
 
-    select(id) {
+    /** Selects a tag. The drawer shows a new one even if its filter would hide it. */
+    select(id, isNew = false) {
+        if (isNew) this.newTag = id;
         if (this.selected === id) return;
         this.selected = id;
         keep('tag', id);

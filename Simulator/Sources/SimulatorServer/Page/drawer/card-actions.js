@@ -13,7 +13,7 @@ export async function duplicateTag(id) {
     const name = visibleText(store.tag(id)?.name, 60);
     const result = await act('duplicate', { tag: id });
     if (!result) return;
-    if (result.tag) store.select(result.tag);
+    if (result.tag) store.select(result.tag, true);
     notify(t('card.duplicated', { name }));
 }
 

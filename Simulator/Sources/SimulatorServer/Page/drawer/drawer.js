@@ -10,6 +10,8 @@ import { openNewTag } from './new-tag.js';
 import { importButton } from './import.js';
 
 const compactSetting = 'compact-drawer';
+/** With more tags, those out of sight are not laid out. */
+const manyTags = 60;
 
 /** Fills the drawer with a grid of cards, one per tag. Arrow keys move between the cards. */
 export function setUpDrawer(section) {
@@ -22,8 +24,8 @@ export function setUpDrawer(section) {
     const kind = h('select', { class: 'field compact', 'aria-label': t('drawer.kind') });
     const compact = h('button', { class: 'icon-button', type: 'button', 'aria-label': t('drawer.compact'), title: t('drawer.compact') }, icon('records'));
     let active = null;
-    /** The tags that were drawn, and the selected one. */
-    let drawn = new Set();
+    /** Whether no tag was drawn yet, and the tag that was selected when the tags were drawn. */
+    let isFirst = true;
     let selected = null;
 
     section.append(
@@ -57,19 +59,21 @@ export function setUpDrawer(section) {
         ]);
         const isChosen = store.selected !== selected && store.tag(store.selected);
         // The filter does not hide a new tag.
-        if (isChosen && drawn.size > 0 && !drawn.has(store.selected)) {
+        if (isChosen && store.newTag === store.selected) {
+            store.newTag = null;
             search.value = '';
             kind.value = '';
         }
+        list.classList.toggle('many', tags.length > manyTags);
         selected = isChosen ? store.selected : selected;
-        const isFirst = drawn.size === 0;
-        drawn = new Set(tags.map((tag) => tag.id));
         const focused = list.contains(document.activeElement) ? document.activeElement : null;
         const place = focused ? [...list.children].filter((row) => !row.hidden).indexOf(focused.closest('[role=row]')) : -1;
         keyed(list, tags, (tag) => tag.id, createCard, updateCard);
         show(focused !== null, place);
         if (isChosen && !isFirst) list.querySelector('[role=row][aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
-        if (tags.length > 0) restoreScroll();
+        if (tags.length === 0) return;
+        isFirst = false;
+        restoreScroll();
     };
     const show = (hadFocus, place) => {
         const { tags } = store.state;

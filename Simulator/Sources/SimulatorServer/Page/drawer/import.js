@@ -71,7 +71,7 @@ async function importFiles(files) {
             const base64 = toBase64(new Uint8Array(await file.arrayBuffer()));
             const { tag, tags, notes = [] } = await ask('import', { name: file.name, base64 });
             const made = tags ?? (tag ? [tag] : []);
-            if (made[0]) store.select(made[0]);
+            if (made[0]) store.select(made[0], true);
             notify([t('drawer.imported', { name, n: Math.max(made.length, 1) }), ...notes.map((note) => visibleText(note, 300))].join(' '));
         } catch (error) {
             notify(t('drawer.import-failed', { name, reason: sentence(error) }), { kind: 'problem' });

@@ -69,7 +69,7 @@ export async function openNewTag() {
         if (!sizeField.hidden && size.value) values.size = size.valueAsNumber;
         try {
             const { tag } = await ask('new_tag', values);
-            if (tag) store.select(tag);
+            if (tag) store.select(tag, true);
             return true;
         } catch (error) {
             problem.textContent = sentence(error);
