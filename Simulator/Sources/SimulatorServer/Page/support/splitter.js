@@ -24,9 +24,12 @@ export function makeSplitter({ name, label, part, root, isRow = false, least, mo
         class: `splitter ${name}`, role: 'separator', tabindex: '0', 'aria-label': label, 'aria-orientation': isRow ? 'horizontal' : 'vertical',
         'aria-valuemin': String(least),
     });
-    const size = () => (isRow ? part.offsetHeight : part.offsetWidth);
+    /** The size that the user has set; null for the usual one. The part gets it with the next layout. */
+    let current = null;
+    const size = () => current ?? (isRow ? part.offsetHeight : part.offsetWidth);
     const set = (pixels) => {
         const value = pixels === null ? null : Math.round(Math.max(least, Math.min(most(), pixels)));
+        current = value;
         if (value === null) root.style.removeProperty(`--${name}`);
         else root.style.setProperty(`--${name}`, `${value}px`);
         handle.setAttribute('aria-valuemax', String(Math.round(most())));
@@ -34,7 +37,7 @@ export function makeSplitter({ name, label, part, root, isRow = false, least, mo
     };
     const save = (pixels) => {
         set(pixels);
-        keepSetting(name, pixels === null ? '' : String(size()));
+        keepSetting(name, current === null ? '' : String(current));
     };
     handle.addEventListener('pointerdown', (start) => {
         if (start.button !== 0) return;
