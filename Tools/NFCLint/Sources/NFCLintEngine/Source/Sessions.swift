@@ -79,7 +79,8 @@ public struct Sessions: Sendable {
             for call in function.calls where call.name == "begin" && call.node.arguments.isEmpty {
                 let last = call.base?.split(separator: ".").last.map(String.init) ?? ""
                 let isOwn = Kind(rawValue: last) != nil
-                if isOwn || names.contains(last) || !creations.isEmpty && last.lowercased().hasSuffix("session") {
+                let isNamed = names.contains(last) || !creations.isEmpty && last.lowercased().hasSuffix("session")
+                if isOwn || isNamed && isSession(call.node.calledExpression.memberBase, number, index) {
                     begins.append((number, call))
                 }
             }

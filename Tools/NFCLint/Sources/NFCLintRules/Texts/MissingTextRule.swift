@@ -51,6 +51,23 @@ extension Rule {
             ),
         ],
         good: [
+            // The session of a library.
+            .swift(
+                """
+                func measure() {
+                    let session = Measurement()
+                    session.begin()
+                }
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
+                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
+                        session?.begin()
+                    }
+                }
+                """
+            ),
             .swift(
                 """
                 class Reader: NSObject {
