@@ -16,7 +16,7 @@ struct AppFileTests {
 
     // MARK: Descriptions
 
-    @Test func `App description: it has an identifier and associated domains`() throws {
+    @Test func `App description: the identifier and the domains are read, a domain in Unicode becomes ASCII`() throws {
         let app = try description(
             #"{"app_id":"T.org.x","associated_domains":["applinks:*.Bücher.example?mode=developer","nonsense"],"x":1}"#
         )
@@ -25,7 +25,7 @@ struct AppFileTests {
         #expect(app.ignoredDomains == ["nonsense"] && app.remarks.count == 1)
     }
 
-    @Test func `App description: an invalid, deep or large file throws a problem`() throws {
+    @Test func `App description: an invalid, deep or too large file throws AppError, the largest is read`() throws {
         let texts = [
             "", "[]", "{}", #"{"app_id":"x","associated_domains":[]}"#, #"{"app_id":"T.x"}"#,
             #"{"app_id":"T.x/../y","associated_domains":[]}"#, #"{"app_id":5,"associated_domains":[]}"#,
@@ -43,7 +43,9 @@ struct AppFileTests {
         #expect(AppDescription.isIdentifier(identifier) && !AppDescription.isIdentifier(identifier + "x"))
     }
 
-    @Test(arguments: [100, 101]) func `App description: 100 domains count, more give a remark`(_ count: Int) throws {
+    @Test(arguments: [100, 101]) func `App description: 100 domains are read, the 101st is left out with a remark`(
+        _ count: Int
+    ) throws {
         let domains = (0..<count).map { #""applinks:a\#($0).example""# }.joined(separator: ",")
         let app = try description(#"{"app_id":"T.x","associated_domains":[\#(domains)]}"#)
         #expect(app.associatedDomains.count == AppDescription.maximumDomains)
@@ -57,7 +59,10 @@ struct AppFileTests {
         ("applinks:a.example?mode=x", "has a mode other"), ("applinks:a..example", "can't be the name of a domain"),
         ("applinks:1.2.3.4", "is an address"), ("applinks:localhost", "has no dot"),
     ])
-    func `App description: a wrong entry is ignored with a reason`(_ entry: String, _ reason: String) throws {
+    func `App description: an invalid associated domain is ignored, and a remark gives the reason`(
+        _ entry: String,
+        _ reason: String
+    ) throws {
         let app = try description(#"{"app_id":"TEAM.a.b","associated_domains":["\#(entry)","applinks:good.example"]}"#)
         #expect(app.associatedDomains.map(\.domain) == ["good.example"])
         #expect(app.ignoredDomains == [entry] && app.remarks.count == 1)
@@ -66,7 +71,9 @@ struct AppFileTests {
 
     // MARK: Desktop entries
 
-    @Test func `Desktop entry: the first group and the first of two keys count`() throws {
+    @Test func `Desktop entry of a visible app: read from the group Desktop Entry, of a repeated key the first value`()
+        throws
+    {
         let text = """
             # A comment
             Icon=no\r
@@ -115,7 +122,9 @@ struct AppFileTests {
         #expect(entry("Path=\(written)")?.folder == folder)
     }
 
-    @Test func `Desktop entry: size, lists and names have limits`() throws {
+    @Test func `Desktop entry: at most the maximum size, 1000 MIME types and a valid name of 200 characters are taken`()
+        throws
+    {
         let text = Array("[Desktop Entry]\nType=Application\nName=App\n#".utf8)
         let full = text + [UInt8](repeating: 0x78, count: DesktopEntry.maximumSize - text.count)
         #expect(DesktopEntry(parsing: full)?.name == "App" && DesktopEntry(parsing: full + [0x78]) == nil)
@@ -140,7 +149,7 @@ struct AppFileTests {
         #expect(found.schemes == ["own"])
     }
 
-    @Test func `Delivery object: its path follows from the entry's name`() {
+    @Test func `D-Bus object path of an app: derived from the name of its desktop entry, nil for an invalid name`() {
         #expect(DeliveryInterface.objectPath(of: "org.example.My-App") == "/org/example/My_App")
         for name in ["reader", "org.1x", "org..x", "org/x.y"] { #expect(DeliveryInterface.objectPath(of: name) == nil) }
     }
@@ -168,7 +177,9 @@ struct AppFileTests {
         #expect(try words(exec) == expected)
     }
 
-    @Test func `Start command: a missing link leaves its code out, codes in a link stay`() throws {
+    @Test func `Start command: without a link its field code is left out, field codes within a link are not replaced`()
+        throws
+    {
         #expect(try words("app --link=%u %d", uri: nil) == ["app", "--link="])
         #expect(try words("app %u %i", uri: nil, icon: "a b") == ["app", "--icon", "a b"])
         #expect(try words("app %u", uri: "x:%i%%25%u") == ["app", "x:%i%%25%u"])
@@ -187,7 +198,7 @@ struct AppFileTests {
         #expect(throws: (any Error).self) { try words(exec) }
     }
 
-    @Test func `Start command: 16384 bytes are allowed`() throws {
+    @Test func `Start command: 16384 bytes are allowed, one more or two field codes for links throw AppError`() throws {
         let full = "app " + String(repeating: "x", count: (1 << 14) - 4)
         #expect(try StartCommand(parsing: full).program == "app")
         #expect(throws: AppError.self) { try StartCommand(parsing: full + "x") }
@@ -197,7 +208,10 @@ struct AppFileTests {
 
     // MARK: Choices
 
-    @Test func `Choice of the browser: for a domain, or for all names below it`() throws {
+    @Test
+    func `Browser choices: a domain covers itself, a wildcard all names below it, and saved choices are read back`()
+        throws
+    {
         var choices = LinkChoices()
         #expect(choices.choose("Bücher.example", isBrowser: true) == "xn--bcher-kva.example")
         #expect(choices.choose("*.example.org", isBrowser: true) == "*.example.org")
@@ -215,7 +229,7 @@ struct AppFileTests {
         #expect(LinkChoices(parsing: Array(lines.utf8)).browserDomains == ["c.example"])
     }
 
-    @Test func `Choices: a full list of the longest domains is stored, one more is refused`() {
+    @Test func `Browser choices: a full list of the longest domains is stored, one more domain is refused`() {
         var choices = LinkChoices()
         let label = String(repeating: "a", count: 63)
         func domain(_ number: Int) -> String {

@@ -46,7 +46,7 @@ struct NotificationTests {
         )
     }
 
-    @Test func `summary: counts saved entries only`() throws {
+    @Test func `summary: counts an entry once it is saved, and never one that was cleared before`() throws {
         try run(
             """
             arrive 1-8
@@ -63,7 +63,9 @@ struct NotificationTests {
         )
     }
 
-    @Test func `summary with an unsaved entry: counts it, and remains in memory until the entry is saved`() throws {
+    @Test func `summary whose entry could not be saved: counts the entry, which is only in memory until it is saved`()
+        throws
+    {
         try run(
             """
             arrive 1-9
@@ -78,7 +80,7 @@ struct NotificationTests {
     }
 
     @Test(arguments: ["busy", "failed"])
-    func `summary: an entry that is being opened is not in it, and comes back to it only if opening fails`(end: String)
+    func `entry being opened: not shown by a click on the summary, but alone if opening fails or is busy`(end: String)
         throws
     {
         let note = end == "failed" ? "note notDelivered 9, " : ""
@@ -95,7 +97,7 @@ struct NotificationTests {
     }
 
     @Test(arguments: ["refused sum", "dismiss sum", "expire sum", "click sum", "clear 9"])
-    func `summary refused or gone: a single entry that is due has its own notification`(end: String) throws {
+    func `summary that is no longer shown: a single entry to show again gets its own notification`(end: String) throws {
         try run("arrive 1-9\n\(end)\nrefused 1 -> nothing")
         if end == "refused sum" {
             try run("arrive 1-9\n\(end)\nready -> show 9")

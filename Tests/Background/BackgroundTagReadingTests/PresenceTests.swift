@@ -42,7 +42,9 @@ struct PresenceTests {
         }
     }
 
-    @Test func `tag that left: arrives again 500 ms after the first look that missed it`() throws {
+    @Test func `tag read again: ignored until it has been absent for 500 ms, counted from the first look without it`()
+        throws
+    {
         for (wait, actions) in [(499, "nothing"), (500, "store 2")] {
             try run(
                 """
@@ -66,7 +68,9 @@ struct PresenceTests {
         try run("bring 1\nnear\nwait 400\narrive 1 -> nothing\nnear\nwait 600\narrive 1 -> show 2\nkept -> 1 2")
     }
 
-    @Test func `tag that left before or during the pause: arrives at once when it is read after the pause`() throws {
+    @Test func `tag that left before or during a pause of reading: arrives at once when it is read after the pause`()
+        throws
+    {
         try run("read 1\nwait 1000\nnear\nwait 60000\noff\nwait 5000\non\nwait 100\nnear 1\nread 1 -> store 2")
         try run("read 1\nnear\noff\nwait 5000\non\nread 1 -> store 2\nread 1 -> nothing")
         try run("read 1\noff\nwait 60000\non\nnear\nwait 200\nread 1 -> store 2")
@@ -119,7 +123,8 @@ struct PresenceTests {
         )
     }
 
-    @Test func `tag that an app has read, and that left in between: arrives`() throws {
+    @Test func `tag that an app has read, and that is gone when reading resumes: arrives when it is read next`() throws
+    {
         var bench = try Bench()
         try bench.run("read 1\nnear\nwait 5000")
         _ = bench.handle(session)
@@ -127,7 +132,9 @@ struct PresenceTests {
     }
 
     @Test(arguments: [false, true])
-    func `tag that left and came back in an app's session: arrives after it left again`(isPaused: Bool) throws {
+    func `tag that left and came back in an app's session: arrives only after it was absent for 500 ms`(isPaused: Bool)
+        throws
+    {
         var bench = try Bench()
         try bench.run("read 1\n\(isPaused ? "off\nwait 1000\non\n" : "")near 1\nnear\nwait 100")
         _ = bench.handle(session)
@@ -149,7 +156,10 @@ struct PresenceTests {
         )
     }
 
-    @Test func `random identifier that an app has read: only the next tag with one does not arrive`() throws {
+    @Test
+    func `random identifier read by an app: the next random identifier does not arrive, one with another link does`()
+        throws
+    {
         var bench = try Bench()
         _ = bench.handle(session)
         try bench.run(

@@ -151,7 +151,9 @@ struct ReaderExplorationTests {
         }
     }
 
-    @Test func `after an arrival that is shown, every sequence of three inputs keeps the promises`() throws {
+    @Test func `every sequence of three inputs after a stored tag: every promise of the background reader is kept`()
+        throws
+    {
         let messages = [try Fixture.message(Fixture.link), try Fixture.message("https://b.example/")]
         var world = World(reader: BackgroundReader(router: try Fixture.router()))
         _ = world.reader.handle(.conditions(ReadingConditions()), now: .zero)

@@ -35,7 +35,7 @@ struct SystemConditionsTests {
         #expect(SystemConditions().findings.map(\.name) == names)
     }
 
-    @Test func `System conditions: each source is an obstacle of its kind`() {
+    @Test func `System conditions: each state that prevents reading gives its obstacle, and all together give all`() {
         var off = RadioSwitches()
         off.take([0, 0, 0, 0, 1, 0, 1, 0])
         let rows: [(ReadingConditions.Obstacle, (inout SystemConditions) -> Void)] = [
@@ -52,7 +52,7 @@ struct SystemConditionsTests {
         #expect(all.conditions.obstacles == Array(ReadingConditions.Obstacle.allCases.dropFirst()))
     }
 
-    @Test func `Display: sleep counts before the compositor, the driver and logind`() {
+    @Test func `Display: on or off by sleep first, then by the compositor, then by the driver, then by logind`() {
         let rows: [(Bool, (inout SystemConditions) -> Void)] = [
             (
                 false,
@@ -84,7 +84,7 @@ struct SystemConditionsTests {
         }
     }
 
-    @Test func `Lock: one source that reports it is enough, and tags are still read`() {
+    @Test func `Lock: one source locks the screen, also after its end until another reports unlocked; tags are read`() {
         let rows: [(isLocked: Bool, isUnlocked: Bool, change: (inout SystemConditions) -> Void)] = [
             (false, true, { _ in }),
             (
@@ -164,7 +164,7 @@ struct SystemConditionsTests {
         }
     }
 
-    @Test func `Reader that was not asked: an obstacle, unless another obstacle is the reason why`() {
+    @Test func `Reader that was not asked: an obstacle only if no other obstacle keeps the service from asking`() {
         let rows: [(ReaderState, isCameraOpen: Bool, isMet: Bool)] = [
             (.ready(name: "R"), true, true), (.ready(name: "R"), false, true), (.missing(reason: "Gone."), true, false),
             (.missing(reason: "Gone."), false, false), (.unasked(name: nil), true, true),
@@ -182,7 +182,8 @@ struct SystemConditionsTests {
         #expect(!systemConditions { $0.powerSaveMode = 3 }.conditions.allowLooking)
     }
 
-    @Test func `Login session: the process's own, else the active one of a user`() {
+    @Test func `Login session: one with a seat is taken first, then the process's own, then an active one, no greeter`()
+    {
         let seen = Self.session
         let other = LoginSession(id: "a9", isActive: false, isLocked: true)
         let unseen = LoginSession(id: "b1", isActive: false, isLocked: false)

@@ -200,7 +200,9 @@ struct TagLinkTests {
         "javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "smb://host/x", "vbscript:x", "blob:x",
         "ftp://h/", "unknown:x", "reader:x",
     ])
-    func `Route: custom schemes are refused; where allowed, only an app's own opens it`(_ text: String) throws {
+    func `Route: custom schemes are refused; where allowed, an app's own is opened, a scheme of the system never`(
+        _ text: String
+    ) throws {
         #expect(try route(text, try Fixture.router()) == "refused customScheme")
         var router = try Fixture.router(allowsCustomSchemes: true)
         router.apps[0].schemes += ["javascript", "file", "data", "smb", "geo", "vbscript", "blob", "ftp"]
@@ -255,7 +257,8 @@ struct TagLinkTests {
         )
     }
 
-    @Test func `Delivery: a map's page is opened as a page where no app for maps is installed`() throws {
+    @Test func `Delivery of a map link: in the browser without an app for maps or without a place in the link`() throws
+    {
         for (text, isWithoutApp, isPage) in [
             ("https://maps.apple.com/?ll=1,2", false, false), ("https://maps.apple.com/?ll=1,2", true, true),
             ("http://maps.apple.com/?t=k", false, true),
@@ -351,7 +354,7 @@ struct TagLinkTests {
         #expect(!failed.body.contains("\u{202E}") && !failed.body.contains("\n"))
     }
 
-    @Test func `Display text: invisible characters, marks, spaces and length are bounded`() {
+    @Test func `Display text: invisible characters are replaced, marks and length limited, and markup is escaped`() {
         let rows: [(String, Int, String)] = [
             ("a\u{202E}b\nc\u{200B}", 10, "a\u{FFFD}b\u{FFFD}c\u{FFFD}"), ("a\u{3164}\u{115F}", 9, "a\u{FFFD}\u{FFFD}"),
             ("e\u{0301}\u{0301}\u{0301}", 10, "e\u{0301}\u{0301}"),
@@ -378,7 +381,7 @@ struct TagLinkTests {
         try UserActivityPayload(activityType: type, webpageURL: url, message: message)
     }
 
-    @Test func `Payload: another type, link or message is refused`() throws {
+    @Test func `User activity payload: a wrong type, link or message throws AppError`() throws {
         let message = try Fixture.message(Fixture.link)
         let limit = UserActivityPayload.maximumMessageSize
         #expect(throws: AppError.self) { try payload(message, type: "other") }
@@ -390,7 +393,7 @@ struct TagLinkTests {
         #expect(throws: AppError.self) { try payload(try Fixture.message("tel:1"), url: "tel:1") }
     }
 
-    @Test func `Notification click: a close within 2 s of it, or 250 ms of its replacement, is no dismissal`() {
+    @Test func `Notification closed within 2 s of a click, or 250 ms of a replacement after it: no dismissal`() {
         let start = ContinuousClock.now
         var click = NotificationClick(at: start)
         #expect(click.explainsClosing(at: start + .milliseconds(1900)))

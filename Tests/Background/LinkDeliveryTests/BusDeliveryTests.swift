@@ -104,7 +104,9 @@ struct BusDeliveryTests {
     }
 
     @Test(arguments: ["ContinueUserActivity", "Open", ""])
-    func `app for messages: started once without the link, which it gets over the bus`(method: String) throws {
+    func `app that implements UserActivity1: started once without the link, which is then sent over the bus`(
+        method: String
+    ) throws {
         try desk.entry("org.example.App", "Exec=app", "Implements=org.opencorenfc.UserActivity1;")
         let app = LateApp(bus.address, after: desk.scratch.path + "/log") { _, call in
             let isKnown = !method.isEmpty && call.name.hasSuffix("." + method)
@@ -119,7 +121,8 @@ struct BusDeliveryTests {
         withExtendedLifetime(app) {}
     }
 
-    @Test func `app for messages that ends or does not take its name: an error, and no second start`() throws {
+    @Test func `app that implements UserActivity1 but ends or takes no bus name: an error, and no second start`() throws
+    {
         try desk.entry("org.example.App", "Exec=app", "Implements=org.opencorenfc.UserActivity1;")
         try desk.program("app", "exit 4")
         desk.expect(.ended) { try deliver() }

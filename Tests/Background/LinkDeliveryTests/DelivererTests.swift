@@ -198,7 +198,9 @@ import Testing
 
     // MARK: What can be opened at all
 
-    @Test func `router: which schemes no installed program opens, and which browser opens http(s)`() throws {
+    @Test func `router: lists the schemes that no installed program opens, and names the browser for http and https`()
+        throws
+    {
         var router = try desk.deliverer().router()
         #expect(router.schemesWithoutBrowser == ["http", "https"] && router.browserNames == [:])
         #expect(router.unopenedSchemes == Set(LinkScheme.allCases))
@@ -238,7 +240,7 @@ import Testing
 
     // MARK: Child programs and errors
 
-    @Test func `child program: its status is reported again and again, nil while it runs`() throws {
+    @Test func `child program: wait returns nil while it runs, and after its end its status each time`() throws {
         func child(_ script: String) throws -> ChildProgram {
             try ChildProgram("/bin/sh", ["sh", "-c", script], folder: "/", environment: [:])
         }
@@ -260,7 +262,7 @@ import Testing
         #expect(LinkDeliverer.environmentOfApps(own.merging([name: "x"]) { $1 }) == own)
     }
 
-    @Test func `bus error while a link is delivered: the delivery error of its code, with its reason`() {
+    @Test func `bus error while a link is delivered: mapped to a delivery error, which keeps the reason`() {
         let rows: [(BusError.Code, DeliveryError.Code)] = [
             (.libraryMissing, .noBus), (.noBus, .noBus), (.nobody, .notStarted), (.noAnswer, .noAnswer),
             (.silentBus, .noAnswer), (.foreign, .foreign), (.daemonMissing, .refused), (.noMethod, .refused),
@@ -272,7 +274,7 @@ import Testing
         }
     }
 
-    @Test func `durations in words: minutes, hours and days from two of them on, waits rounded up`() {
+    @Test func `ages in words: 2 to 119 minutes, 2 to 47 hours, then days; waits are rounded up`() {
         let ages: [(Int64, String)] = [
             (.min, "in the future"), (-1, "in the future"), (0, "just now"), (119, "just now"), (120, "2 minutes ago"),
             (7199, "119 minutes ago"), (7200, "2 hours ago"), (172_799, "47 hours ago"), (172_800, "2 days ago"),

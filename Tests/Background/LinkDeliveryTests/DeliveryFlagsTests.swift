@@ -12,7 +12,7 @@ struct DeliveryFlagsTests {
         DeliveryFlags(disk, boot: boot).marks
     }
 
-    @Test func `delivery flags: kept when the service restarts; 'wanted' not when the system does`() throws {
+    @Test func `delivery flags: kept when the service restarts; 'wanted' is lost when the system restarts`() throws {
         let disk = SimulatedDisk()
         var marks = DeliveryFlags(disk, boot: "one")
         try marks.keep(.wanted, of: Self.ids[0])
@@ -80,7 +80,7 @@ struct DeliveryFlagsTests {
 
 /// Whether the screen was unlocked since the system started.
 struct UnlockHistoryTests {
-    @Test func `unlock: remembered for this start of the system, and written once`() {
+    @Test func `unlock: remembered for the current boot ID only, and written once`() {
         let boot = "9f8e7d6c-0000-4000-8000-123456789abc"
         let disk = SimulatedDisk(["unlocked": Array("another".utf8)])
         var memory = UnlockHistory(disk, boot: boot)
@@ -98,7 +98,8 @@ struct UnlockHistoryTests {
         #expect(!UnlockHistory(SimulatedDisk(["unlocked": Array(long.utf8)]), boot: long).isRemembered)
     }
 
-    @Test func `unlock: remembered for this run without a name of the start or with a full disk, written later`() {
+    @Test func `unlock without a boot ID or on a full disk: remembered in memory, and written when the disk takes it`()
+    {
         let nameless = SimulatedDisk()
         var unnamed = UnlockHistory(nameless, boot: nil)
         unnamed.remember()

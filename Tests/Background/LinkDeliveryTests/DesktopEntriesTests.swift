@@ -58,7 +58,9 @@ struct DesktopEntriesTests {
         #expect(handlers() == ["one"])
     }
 
-    @Test func `entry: found under both of its names, with a reason if it can't be used`() throws {
+    @Test func `desktop entry in a subfolder: kde/four is found as kde-four; an unusable entry throws its reason`()
+        throws
+    {
         let entries = DesktopEntries(folders)
         func reason(_ name: String) -> String? {
             #expect(throws: AppError.self) { try entries.entry(name) }?.reason
@@ -104,14 +106,14 @@ struct DesktopEntriesTests {
         #expect(both["tel"]?.count == 4 && both["mailto"] == [] && both.count == 2)
     }
 
-    @Test func `handlers: a desktop's name with a path names no list, and seven desktops count`() throws {
+    @Test func `handlers: a desktop's name with a slash is ignored, and only the first eight desktops count`() throws {
         try list("config/x/y-mimeapps.list", "Default Applications", "one.desktop")
         #expect(handlers("x/y") == [] && handlers("..") == [])
         try list("config/h-mimeapps.list", "Default Applications", "one.desktop")
         #expect(handlers("a:b:c:d:e:f:g:h") == ["one"] && handlers("a:b:c:d:e:f:g:i:h") == [])
     }
 
-    @Test func `choices: saved for their owner alone`() throws {
+    @Test func `browser choices: saved with mode 0600, and read again`() throws {
         #expect(LinkChoices(of: folders) == LinkChoices())
         var choices = LinkChoices()
         _ = choices.choose("a.example", isBrowser: true)
@@ -120,7 +122,7 @@ struct DesktopEntriesTests {
         #expect(try scratch.mode("config/nfc/browser-domains") == 0o600)
     }
 
-    @Test func `choices: the maximum number of the longest domains is read again`() throws {
+    @Test func `browser choices: the maximum number of the longest domains is read again`() throws {
         var choices = LinkChoices()
         let label = String(repeating: "a", count: 63)
         for number in 1000..<1000 + LinkChoices.maximumCount {

@@ -43,7 +43,7 @@ import Testing
         #expect(bytes.count == 77)
     }
 
-    @Test func `Fetch: a connection that is cut without TLS's end is an error`() async {
+    @Test func `Fetch: a connection that is cut without the close notify of TLS is badFile or truncated`() async {
         // Not every TLS library reports that the end of the connection was not announced; then the JSON ends early.
         let code = await code("cut.site.example", site.options())
         #expect(code == .badFile || code == .truncated)

@@ -119,7 +119,9 @@ struct InboxTests {
         #expect(try recovered.content().entries.map(\.id.number) == Array(3...UInt32(Self.maximum + 2)))
     }
 
-    @Test func `clock set back: a new entry is kept, and a following identifier is the greatest`() throws {
+    @Test func `clock set back: a new entry is kept in a full inbox, and the next identifier is above all others`()
+        throws
+    {
         let inbox = Inbox(SimulatedDisk())
         for number in 1000..<(1000 + Self.maximum) { try inbox.add(entry(number, count: 1)) }
         try inbox.add(entry(1))
@@ -208,7 +210,9 @@ struct InboxTests {
         #expect(try inbox.content().entries.count == Self.maximum)
     }
 
-    @Test func `special files: damaged, and removed whatever their kind`() throws {
+    @Test func `sockets, pipes and empty folders in the inbox: reported as damaged, and removed with damaged files`()
+        throws
+    {
         let scratch = try Scratch()
         let inbox = Inbox(try PrivateFolder(store: scratch.path))
         try inbox.add(entry(1))

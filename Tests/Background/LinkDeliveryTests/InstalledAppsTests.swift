@@ -28,7 +28,7 @@ struct InstalledAppsTests {
         )
     }
 
-    @Test func `apps: a description and a desktop entry, the user's before the system's`() throws {
+    @Test func `apps: found by description and desktop entry, of which a file of the user hides the system's`() throws {
         try install("org.x.One", "T.org.x.one", in: "system", domain: "system.example")
         try entry("org.x.One", in: "system")
         try install("org.x.Two", "T.org.x.two", in: "system")
@@ -101,7 +101,7 @@ struct InstalledAppsTests {
         #expect(found.problems.map(\.path) == [scratch.path + "/own/nfc/apps/org.x.One.json"])
     }
 
-    @Test func `apps: a thousand descriptions are read`() throws {
+    @Test func `apps: of 1001 descriptions only 1000 are read`() throws {
         for number in 1...1001 { try scratch.write("own/nfc/apps/no entry \(number).json", "") }
         #expect(InstalledApps(folders).problems.count == 1000)
     }

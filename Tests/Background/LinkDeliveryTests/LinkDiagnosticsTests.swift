@@ -29,7 +29,7 @@ struct LinkDiagnosticsTests {
         return desk
     }
 
-    @Test func `doctor, schemes: failing, working or limited by the app that opens them`() throws {
+    @Test func `doctor, schemes: works with an app, limited without one; https without a browser fails`() throws {
         let desk = try Desk()
         func state(_ scheme: String) -> Finding? { findings(desk, "scheme").first { $0.subject == scheme } }
         #expect(state("https")?.state == .fails && state("tel")?.state == .limited)
@@ -44,7 +44,9 @@ struct LinkDiagnosticsTests {
         #expect(state("https")?.state == .limited && state("https")?.text.contains("broken.desktop") == true)
     }
 
-    @Test func `doctor, association files: the state of each domain, and how to mend it`() throws {
+    @Test func `doctor, association files: each domain's state follows from its files, all but 'works' have a fix`()
+        throws
+    {
         #expect(findings(try Desk(), "association") == [])
         let desk = try deskWithLinks()
         let fetch = "nfc links fetch --force a.example"

@@ -28,7 +28,7 @@ struct ServiceDataTests {
 
     private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    @Test func `service data: each folder and file that exists, with its number of files`() throws {
+    @Test func `service data: lists each folder and file that exists, with its number of files`() throws {
         #expect(ServiceData(folders).items.isEmpty)
         for name in ["1.new", "2.entry"] { try write(folders.state + "/nfc/inbox/" + name) }
         try write(folders.state + "/nfc/background/marks")
@@ -62,7 +62,7 @@ struct ServiceDataTests {
         #expect(try ServiceData(folders).remove().isEmpty)
     }
 
-    @Test func `remove: an error if something can't be removed`() throws {
+    @Test func `service data that can't be removed: throws StorageError, which names the folder`() throws {
         let inbox = folders.state + "/nfc/inbox"
         try FileManager.default.createDirectory(atPath: inbox, withIntermediateDirectories: true)
         // A name that is not UTF-8.
@@ -73,7 +73,7 @@ struct ServiceDataTests {
         #expect(unsafe rmdir(odd) == 0)
     }
 
-    @Test func `remove: links are deleted and not followed`() throws {
+    @Test func `service data removed: symbolic links are deleted, their targets stay`() throws {
         try write(folders.state + "/others/file")
         try FileManager.default.createDirectory(atPath: folders.state + "/nfc", withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(

@@ -67,7 +67,9 @@ struct AssociatedDomainTests {
         """
     )
 
-    @Test(arguments: entries) func `Check of domains: the rule that is broken is found`(_ row: Row) throws {
+    @Test(arguments: entries) func `Check of associated domains: reports the broken rule, DOM007 only for a release`(
+        _ row: Row
+    ) throws {
         let entries = row.subject == "." ? [] : row.subject.split(separator: ",").map(String.init)
         let found = AssociatedDomain.check(entries, url: try LinkURL("https://h.example/x"), isRelease: true)
         #expect(found.map { $0.id.dropFirst(3) }.joined(separator: ",") == row.last)
@@ -137,7 +139,7 @@ struct AssociatedDomainTests {
         #expect(encoded.map(\.utf8.count).max() == 63)
     }
 
-    @Test func `Domain: an address, a single label or another name is refused with its problem`() {
+    @Test func `Domain: an address, a single label and an invalid name each throw their own problem`() {
         let rows: [(String, HostName.DomainProblem)] = [
             ("1.2.3.4", .address), ("[::1]", .address), ("2001:db8::1", .address), ("::", .address),
             ("FE80::1", .address), ("a.b.9", .address), ("a$b.12", .address), ("a$b.0x1f", .address),
@@ -160,7 +162,9 @@ struct AssociatedDomainTests {
         for (text, host) in rows { #expect(try LinkURL(text).host == host, "\(text)") }
     }
 
-    @Test func `URL: what opens no app is refused with its problem`() throws {
+    @Test func `Link URL: a long text, another scheme, no host and a forbidden character each throw their own problem`()
+        throws
+    {
         let start = "https://h.example/"
         let full = start + String(repeating: "x", count: LinkURL.maximumLength - start.utf8.count)
         _ = try LinkURL(full)

@@ -267,7 +267,7 @@ struct AssociationFileTests {
         #expect(LinkFinding.ofName("x/apple-app-site-association.json").map(\.id) == ["AASA017"])
     }
 
-    @Test func `Application identifier: a prefix, a full stop, and a bundle ID`() {
+    @Test func `Application identifier: valid only as a prefix, a full stop and a bundle ID`() {
         for text in ["T.a", "ABCDE12345.org.example.My-App", "0.z.Z9", "T.a_b"] {
             #expect(AssociationFile.isIdentifier(text), "\(text)")
         }

@@ -108,14 +108,17 @@ struct LinkAnswerTests {
 
     // MARK: Hostile files
 
-    @Test func `Hostile file: a pattern of many stars is compared with a long link`() throws {
+    @Test func `Hostile file: a pattern of 600 stars is compared to the end with a link of 20,000 characters`() throws {
         let rule = #"{"/":"/\#(String(repeating: "*a", count: 600))*b"}"#
         let path = "/" + String(repeating: "a", count: 20_000)
         #expect(try !opens(rule, path))
         #expect(try opens(rule, path + "b"))
     }
 
-    @Test func `Hostile file: all entries together have one limit, for a match and for a trace`() throws {
+    @Test
+    func `Hostile file: all entries share one limit of work, beyond which a match is tooComplex and a trace stops`()
+        throws
+    {
         let entry = #"{"appIDs":["T.a","T.a"],"paths":["*a*a*a*a*a*a*a*a*a*b"]}"#
         let entries = Array(repeating: entry, count: 1500).joined(separator: ",")
         let matcher = LinkMatcher(try associationFile(entries: "[\(entries)]"))
@@ -141,7 +144,7 @@ struct LinkAnswerTests {
         #expect(matcher.match(query, installed: ["T.a"]) == .tooComplex)
     }
 
-    @Test func `Hostile file: variables whose values fit in many ways end with the limit`() throws {
+    @Test func `Hostile file: variables whose values fit in many ways end as tooComplex`() throws {
         let rule = #"{"/":"/\#(String(repeating: "$(v)", count: 40))b"}"#
         let other = #""substitutionVariables":{"v":["a","aa","*a"]},"#
         let matcher = LinkMatcher(try associationFile(rules: rule + #",{"/":"*"}"#, other: other))

@@ -272,7 +272,9 @@ struct LinkTests {
         }
     }
 
-    @Test func `Defaults: keys of the file and of an entry are joined, and end with their entry`() throws {
+    @Test func `Defaults: those of the file and of an entry are joined, and an entry's do not reach other entries`()
+        throws
+    {
         let entries = #"""
             [{"appIDs":["T.a"],"components":[{"/":"/x"}]},
              {"appIDs":["T.b"],"defaults":{"caseSensitive":false},"components":[{"/":"/a b"}],"paths":["*"]},

@@ -71,7 +71,7 @@ struct ConnectionTests {
         expect(.refused) { try listener.listen(to: "no rule") }
     }
 
-    @Test func `calls: each failure of the program has its code`() throws {
+    @Test func `calls: a missing, refusing, ended or silent program is nobody, noMethod, refused or noAnswer`() throws {
         let connection = try bus.connection()
         #expect(try !connection.hasOwner(Self.name))
         expect(.nobody) { try connection.ask(BusCall(Self.object, "Do")) }
@@ -274,7 +274,7 @@ struct ConnectionTests {
 }
 
 struct BusErrorTests {
-    @Test func `errno of a failed bus call: each has its code`() {
+    @Test func `errno of a failed bus call: mapped to noBus, nameTaken, noAnswer, silentBus or refused`() {
         let rows: [(BusError.Code, [CInt])] = [
             (.noBus, [ENOENT, ECONNREFUSED, ECONNRESET, ENOTCONN, EPIPE, ENOMEDIUM]), (.nameTaken, [EEXIST, EALREADY]),
             (.noAnswer, [ETIMEDOUT]), (.silentBus, [EAGAIN]), (.refused, [EINVAL, EPERM]),
@@ -284,7 +284,8 @@ struct BusErrorTests {
         }
     }
 
-    @Test func `error name of a bus reply: each has its code, and a reason that ends like a sentence`() {
+    @Test func `error name of a bus reply: mapped to nobody, noMethod, noAnswer or refused, the reason is a sentence`()
+    {
         let rows: [(BusError.Code, [String])] = [
             (.nobody, ["ServiceUnknown", "NameHasNoOwner"]),
             (.noMethod, ["UnknownMethod", "UnknownInterface", "UnknownObject"]),
@@ -321,7 +322,9 @@ struct ReplyLedgerTests {
     /// A `-` before an answer means that it does not count.
     @Test(arguments: [
         "7>4 -7<5 -7!5 -7<42 -7< 7<4 -7<4", "7>4 -7<bus 7!bus", "8>bus -8!4 8<bus", "7>4 -8<4 -6!bus", "7<4",
-    ]) func `reply to a call: counts once, from the called connection or the bus`(script: String) throws {
+    ]) func `reply to a call: counts once, and only from the called connection; an error also from the bus`(
+        script: String
+    ) throws {
         var ledger = ReplyLedger()
         for step in script.split(separator: " ") {
             let isRefused = step.hasPrefix("-") || script == "7<4"

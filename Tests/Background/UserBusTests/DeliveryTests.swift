@@ -91,7 +91,8 @@ struct DeliveryTests {
         #expect(failing.methods == ["ContinueUserActivity", "Open"])
     }
 
-    @Test func `link answered by the app in another way: an error, and not sent again`() throws {
+    @Test func `link answered with false, other values or an error: refused or badMessage, and not sent again`() throws
+    {
         let rows: [(Peer.Answer, BusError.Code)] = [
             (.values([.boolean(false)]), .refused), (.values([]), .badMessage), (.values([.uint32(1)]), .badMessage),
             (.values([.boolean(true), .byte(0)]), .badMessage), (.refusal("AccessDenied", "No."), .refused),
@@ -119,7 +120,7 @@ struct DeliveryTests {
         expect(.nobody) { try user.isOwn(peer.owner) }
     }
 
-    @Test func `portal: opens a URI, and its errors and its absence are reported`() throws {
+    @Test func `portal: opens a URI; its error is refused, a missing portal is nobody`() throws {
         let user = try BusConnection(.user, address: bus.address)
         expect(.nobody) { try user.openWithPortal("tel:1", limit: Self.limit) }
         let peer = try Peer(bus.address, "org.freedesktop.portal.Desktop") { call in
@@ -225,7 +226,9 @@ struct DeliveryServiceTests {
         _ = service.stop()
     }
 
-    @Test func `app woken in the background: opening it replaces it, and late links count for two seconds`() throws {
+    @Test func `app in the background: a visible one takes its bus name, and the old one takes late links for 2 s`()
+        throws
+    {
         let hidden = try Running(bus.address, .background)
         let connection = try bus.connection()
         let owner = try connection.owner(of: app)

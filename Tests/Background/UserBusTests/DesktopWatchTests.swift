@@ -159,7 +159,9 @@ struct DesktopWatchTests {
         #expect(desktop.reports == [Report(true), Report(true), Report(false)])
     }
 
-    @MainActor @Test func `compositor: asked again after its own signal about the power mode only`() async throws {
+    @MainActor @Test func `compositor: asked for the power mode again only after its own signal about that`()
+        async throws
+    {
         let count = Shared(0)
         let compositor = try Peer(bus.address, Self.compositor) { _ in
             .values([.int32(Int32(count.next()))])
@@ -180,7 +182,9 @@ struct DesktopWatchTests {
         #expect(desktop.reports == [Report(nil, 2), Report(nil)])
     }
 
-    @MainActor @Test func `changes before the answer: the screen saver is asked once more`() async throws {
+    @MainActor @Test func `three changes before the first is answered: the screen saver is asked only once more`()
+        async throws
+    {
         let count = Shared(0)
         let saver = try Peer(bus.address, Self.name) { _ in
             .values([.boolean(count.next() == 3)])

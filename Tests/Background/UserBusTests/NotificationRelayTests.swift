@@ -263,7 +263,8 @@ struct DesktopNotificationTests {
         #expect(call.values.count == 8 && call.values[6] == .properties(["urgency": .byte(1)]))
     }
 
-    @Test func `desktop program ended: a click still reaches the app, closing fails, its successor can't close`() throws
+    @Test func `desktop program ended: a click still reaches the app, closing fails, the next desktop can't close`()
+        throws
     {
         _ = try scene.notify("a")
         desktop.stop()
@@ -285,7 +286,7 @@ struct DesktopNotificationTests {
         #expect(try scene.signals().isEmpty)
     }
 
-    @Test func `start: fails without a desktop program, and beside another relay`() throws {
+    @Test func `start of a relay: nobody without a desktop program, nameTaken beside another one`() throws {
         let bus = try TestBus()
         let connection = try bus.connection()
         expect(.nobody) { try Scene(desktop: connection) }

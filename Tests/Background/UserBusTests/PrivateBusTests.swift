@@ -61,7 +61,7 @@ struct PrivateBusTests {
     }
 
     @Test(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))
-    func `start of a program by its bus name: noAnswer if it ends at once, not started twice`() async {
+    func `program started by its bus name: noAnswer if it ends at once, and not started if it runs already`() async {
         await #expect(processExitsWith: .success) {
             try Self.withFolder { folder in
                 let service = "[D-BUS Service]\nName=org.example.App\nExec=/bin/false\n"
@@ -143,7 +143,7 @@ struct PrivateBusTests {
         }
     }
 
-    @Test func `private bus that can't be made: each failure has its code and leaves nothing`() async {
+    @Test func `private bus that can't be made: daemonMissing or noBus, and no process or descriptor is left`() async {
         await #expect(processExitsWith: .success) {
             try Self.withFolder { folder in
                 func make(_ environment: [String: String]) throws -> PrivateBus {

@@ -31,7 +31,9 @@ struct SessionTests {
         #expect(peer.calls.first?.path == "/org/freedesktop/login1")
     }
 
-    @Test func `logind sessions: missing properties are false, the 65th session and other lists are left out`() throws {
+    @Test func `logind sessions: missing properties are false, at most 64 are read, a list of another type is empty`()
+        throws
+    {
         let rows: [(Login, [LoginSession])] = [
             (Login(sessions: [("3", 7, "seat0")]), []),
             (
@@ -125,7 +127,9 @@ struct SessionTests {
         }
     }
 
-    @Test func `several screen savers: covered if one covers it, silent ones are named`() throws {
+    @Test func `several screen savers: the screen is covered if one of them covers it, and silent ones are named`()
+        throws
+    {
         let connection = try bus.connection()
         #expect(try connection.screenSavers() == (nil, []))
         let off = try Peer(bus.address, "org.mate.ScreenSaver") { _ in .values([.boolean(false)]) }

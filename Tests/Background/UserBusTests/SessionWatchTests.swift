@@ -84,7 +84,9 @@ struct SessionWatchTests {
         withExtendedLifetime(logins) {}
     }
 
-    @MainActor @Test func `system bus that does not answer in time: silent, and asked again`() async throws {
+    @MainActor @Test func `system bus that does not answer within the patience: counts as silent, and is asked again`()
+        async throws
+    {
         bus.stop()
         let watch = watch(patience: .milliseconds(300))
         #expect(watch.isSilent && watch.session == nil)
@@ -110,7 +112,8 @@ struct SessionWatchTests {
         withExtendedLifetime(next) {}
     }
 
-    @MainActor @Test func `logind answers nonsense: silent, the last session is kept, and it is asked again`()
+    @MainActor @Test
+    func `logind that answers nonsense: counts as silent, its last session is kept, and logind is asked again`()
         async throws
     {
         let health = Switch(false)
@@ -135,7 +138,7 @@ struct SessionWatchTests {
         withExtendedLifetime(next) {}
     }
 
-    @MainActor @Test func `logind answers nonsense: asked once in each pause, however many signals arrive`()
+    @MainActor @Test func `logind that answers nonsense: asked once in each pause, however many signals arrive`()
         async throws
     {
         let peer = try login(Switch(false)).peer(bus)

@@ -74,7 +74,9 @@ struct SystemdTests {
         ]
     }
 
-    @Test func `start: calls and properties are those that systemd documents`() throws {
+    @Test func `start: calls Subscribe, StartTransientUnit and GetUnit with the program and properties of the unit`()
+        throws
+    {
         let manager = try Manager(bus, ["ActiveState": .string("active")])
         let environment = ["B": "2", "A": "1", "1C": "x", "D": "\u{1B}", "E F": "x"]
         _ = try #require(try start(["sh", "-c", "echo $HOME"], environment: environment))
@@ -97,7 +99,9 @@ struct SystemdTests {
         #expect(manager.peer.calls[2].values == [.string(name)])
     }
 
-    @Test func `start: nil without systemd, an error if systemd refuses, a second subscription is no problem`() throws {
+    @Test func `start: nil without systemd, refused if systemd refuses the unit, but not if it refuses Subscribe`()
+        throws
+    {
         #expect(try start() == nil)
         for method in ["StartTransientUnit", "GetUnit", "Subscribe"] {
             let manager = try Manager(bus, ["ActiveState": .string("active")], refusing: method)
@@ -135,7 +139,7 @@ struct SystemdTests {
         #expect(try unit.wait(.zero) == .notStarted(""))
     }
 
-    @Test func `wait: until the start, and then until the end, with few questions`() throws {
+    @Test func `wait: for the start of the unit, and then for its end, with fewer than 20 calls to systemd`() throws {
         let manager = try Manager(bus, ["ActiveState": .string("inactive")])
         manager.set([:], job: 7)
         let unit = try #require(try start())
@@ -154,7 +158,7 @@ struct SystemdTests {
         #expect(try unit.wait(Self.limit) == .exited(5))
     }
 
-    @Test func `wait: a signal of the unit ends it`() async throws {
+    @Test func `wait for the start of a unit: ends when the unit signals a change`() async throws {
         let manager = try Manager(bus, ["ActiveState": .string("inactive")])
         manager.set([:], job: 7)
         let unit = try #require(try start())

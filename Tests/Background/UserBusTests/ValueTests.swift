@@ -46,7 +46,10 @@ struct ValueTests {
         #expect(try ask(sent) { $0.values == received ? .values(sent) : .unknown } == received)
     }
 
-    @Test func `values that can only be received are not sent, in no position of a call, signal or answer`() throws {
+    @Test
+    func `numbers and lists, which can only be received: sending one in a call, signal or answer throws BusError`()
+        throws
+    {
         let program = try bus.connection()
         try program.take(Self.name)
         let caller = try bus.connection()
@@ -64,7 +67,7 @@ struct ValueTests {
         #expect(try caller.answer(to: cookie).isError)
     }
 
-    @Test func `structures, arrays and dictionaries of a foreign program are read by their types`() throws {
+    @Test func `structures and arrays of a foreign program, also nested and in variants: read as lists`() throws {
         let pair = BusValue.structure(pairValues)
         let rows: [(BusValue, BusValue)] = [
             (.array(of: "(sb)", [pair]), .list([.list(pairValues)])), (pair, .list(pairValues)),
@@ -101,7 +104,7 @@ struct ValueTests {
         }
     }
 
-    @Test func `size: 2^14 values and 2^24 bytes are read, one more is not`() throws {
+    @Test func `size of a received message: 2^14 values and 2^24 bytes are read, one more is badMessage`() throws {
         let most = [String](repeating: "", count: (1 << 14) - 1)
         #expect(try ask { _ in .values([.strings(most)]) }.first?.values?.count == most.count)
         let size = (1 << 24) + 1

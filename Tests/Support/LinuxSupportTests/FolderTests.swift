@@ -140,7 +140,10 @@ import Testing
         #expect(try scratch.names == ["a", "other"])
     }
 
-    @Test func `Private folder mode: shared with a group by 2750 and the like only`() throws {
+    @Test
+    func `isSharedWithGroup: setgid alone, a group that reads and enters but can't write, and nothing for others`()
+        throws
+    {
         let modes: [(UInt32, Bool)] = [
             (0o2750, true), (0o2650, true), (0o750, false), (0o2770, false), (0o2755, false), (0o6750, false),
             (0o3750, false), (0o2740, false),

@@ -190,7 +190,10 @@ import Testing
         }
     }
 
-    @Test func `Lifeline of a process: ends it with this one whatever its name, and only that one`() async throws {
+    @Test
+    func `Lifeline of a process of any name: SIGTERM if the owner is killed, none after a cut or to other processes`()
+        async throws
+    {
         // More than a system has at most (proc(5), pid_max).
         #expect(Lifeline(ending: 1 << 22 + 1) == nil)
         let folder = try TestFolder()

@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasDaemon, "pcscd is not installed"))
-    func `private pcscd: it is killed, status 3 and the reason`() throws {
+    func `private pcscd that is killed: nfc emulate ends with status 3 and names the signal`() throws {
         let script = """
             happens 'Ctrl-C'
             for process in /proc/[0-9]*; do

@@ -75,7 +75,9 @@ import Testing
         #expect(lines.filter { $0.hasPrefix("  Format") }.count == rows.count)
     }
 
-    @Test func `commands: write, each kind of card and what is said`() throws {
+    @Test func `write: locked, non-NDEF and small cards are refused with their sentence, a blank card is written`()
+        throws
+    {
         var app = try SampleApp()
         try app.hold(message: try SampleApp.poster())
         #expect(try app.run("scan").status == 0)

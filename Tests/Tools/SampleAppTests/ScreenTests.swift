@@ -104,7 +104,7 @@ import Testing
         #expect(try terminal.end() == 0)
     }
 
-    @Test func `screen: signals, the terminal is as before`() throws {
+    @Test func `screen ended by a signal: the terminal is restored`() throws {
         for signal in [SIGTERM, SIGHUP, SIGSEGV] {
             let terminal = try SampleApp().terminal()
             try terminal.play("No messages yet.")
