@@ -94,7 +94,7 @@ struct CipherTests {
         #expect(try encrypt(a + b) == encrypt(a + b + a) && encrypt(a + b) != encrypt(a + b + b))
     }
 
-    @Test func `DES of each key length: decrypts what it encrypts, and nothing stays nothing`() throws {
+    @Test func `DES of each key length: decrypts what it encrypts, and encrypts no bytes to no bytes`() throws {
         let (a, b, block) = (bytes("0123456789abcdef"), bytes("fedcba9876543210"), Array("Now is t".utf8))
         for key in [a, a + b, a + b + b] {
             let cipher = try BlockCipher.des(key)

@@ -20,7 +20,9 @@ struct FeliCaLiteCodesTests {
         return try BlockCipher.des(key).encrypt(turned(data), vector).suffix(8).reversed()
     }
 
-    @Test func `read codes: with the numbers of up to four blocks, filled up with FF`() throws {
+    @Test func `FeliCa Lite-S read MAC: covers the numbers of up to four blocks, filled up with FF, and the data`()
+        throws
+    {
         let codes = try FeliCaLiteCodes(cardKey: cardKey, challenge: challenge)
         #expect(try codes.mac(data) == bytes("44A8C3B37F1F9700"))
         #expect(try codes.readCode(blocks: [0x05, 0x91], data: data) == bytes("E7A4265207FDC374"))
@@ -33,7 +35,7 @@ struct FeliCaLiteCodesTests {
         }
     }
 
-    @Test func `write codes: with a counter of three bytes and the block's number`() throws {
+    @Test func `FeliCa Lite-S write MAC: covers a counter of three bytes, the block's number and the data`() throws {
         let codes = try FeliCaLiteCodes(cardKey: cardKey, challenge: challenge)
         let example = try codes.writeCode(block: 0x05, data: data, counter: 0x1234)
         #expect(example == bytes("B7F6F3059BE28531"))

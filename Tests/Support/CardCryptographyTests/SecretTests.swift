@@ -29,7 +29,7 @@ struct SecretTests {
         #expect(hides(try FeliCaLiteCodes(cardKey: Self.key, challenge: [UInt8](repeating: 0, count: 16))))
     }
 
-    @Test func `equality: by every byte, of keys and of codes in constant time`() {
+    @Test func `equality of secret keys and of MACs: decided by every byte and by the length`() {
         #expect(SecretBytes(Self.key) == SecretBytes(Self.key))
         #expect(SecretBytes(Self.key) != SecretBytes(Self.key.reversed()))
         #expect(SecretBytes(Self.key).bytes == Self.key && SecretBytes([]).count == 0)
@@ -70,7 +70,7 @@ struct SecretTests {
         await #expect(processExitsWith: .success) { _ = try MessageDigest.sha1.hash([]) }
     }
 
-    @Test(.ownThreads) func `the library: libraryMissing with the way to install it`() async {
+    @Test(.ownThreads) func `OpenSSL that can't be loaded: libraryMissing, with the command that installs it`() async {
         await #expect(processExitsWith: .success) {
             // Nothing is missing where something else has brought the library already.
             guard unsafe dlopen("libcrypto.so.3", RTLD_NOW | RTLD_NOLOAD) == nil else { return }
@@ -89,7 +89,7 @@ struct SecretTests {
         }
     }
 
-    @Test func `the library: libraryMissing names the function that it lacks`() {
+    @Test func `OpenSSL that lacks a function: libraryMissing names the function`() {
         for name in ["", "EVP_Digest"] {
             let error = #expect(throws: CryptographyError.self) { try LibCrypto.check(missing: name) }
             #expect(error?.code == .libraryMissing && error?.reason.contains(name.isEmpty ? "libssl3" : name) == true)
@@ -100,7 +100,7 @@ struct SecretTests {
     private static let hasProviders = unsafe dlopen("libcrypto.so.3", RTLD_NOW) != nil
 
     @Test(.ownThreads, .enabled(if: hasProviders, "OpenSSL 3 is not installed"))
-    func `the library: refused if its configuration leaves out every cipher and hash`() async throws {
+    func `OpenSSL whose configuration leaves out every cipher and hash: refused`() async throws {
         // config(5): a provider that is named in place of the usual one, and has neither.
         let configuration = """
             openssl_conf = init
@@ -130,7 +130,7 @@ struct SecretTests {
     }
 
     /// Threads of virtual cards run until the process is gone.
-    @Test(.ownThreads) func `the end of the process: ciphers and hashes still work`() async {
+    @Test(.ownThreads) func `exit handlers of a process that ends: ciphers and hashes still work`() async {
         await #expect(processExitsWith: .exitCode(42)) {
             // Handlers run in the reverse order: what libcrypto would do at the end comes before this one.
             atexit {

@@ -4,7 +4,7 @@ import Testing
 
 /// Signatures of RSA and elliptic curves, against the command openssl.
 struct SigningKeyTests {
-    @Test func `RSA: the signatures of the command openssl`() throws {
+    @Test func `RSA: signs with SHA-256 and SHA-1 as the command openssl does`() throws {
         let key = SigningKey(encoded: bytes(Self.key))
         #expect(try key.sign(Array("abc".utf8), .sha256) == bytes(Self.signature))
         #expect(try key.sign(Array("abc".utf8), .sha1) == bytes(Self.signatureOfSHA1))
@@ -18,7 +18,7 @@ struct SigningKeyTests {
         #expect(error?.code == .refused)
     }
 
-    @Test func `P-256: a DER sequence of its own length`() throws {
+    @Test func `P-256: each of 64 signatures is a DER sequence with its right length`() throws {
         let key = SigningKey(encoded: bytes(Self.curveKey))
         // Its two numbers are shorter now and then, and so is the signature.
         for _ in 0..<64 {
@@ -27,7 +27,7 @@ struct SigningKeyTests {
         }
     }
 
-    @Test func `RSA: a modulus of 16384 bits, the largest that OpenSSL takes`() throws {
+    @Test func `RSA: signs with a modulus of 16384 bits, the largest that OpenSSL takes`() throws {
         let message = Array("abc".utf8)
         // Version, modulus and exponents. With the exponent 1 the signature is the padded hash (RFC 8017, 9.2).
         let modulus: [UInt8] = [0x00] + [UInt8](repeating: 0xFF, count: 2047) + [0xFD]

@@ -27,7 +27,7 @@ import Testing
         return unsafe poll(&poller, 1, 0) == 1
     }
 
-    @Test func `Pipe: closed in programs, blocking if wanted`() throws {
+    @Test func `Pipe: both ends are closed in started programs, and block only if wanted`() throws {
         for blocks in [true, false] {
             let pipe = try #require(DescriptorPipe(blocks: blocks))
             defer { for end in [pipe.reader, pipe.writer] { close(end) } }
@@ -128,7 +128,9 @@ import Testing
         }
     }
 
-    @Test(.ownThreads) func `No descriptors left: makers return nil, and work again later`() async {
+    @Test(.ownThreads) func `No descriptors left: pipes, watches and lifelines are nil, and can be made again later`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let pipe = try #require(DescriptorPipe())
             Self.limit(0)
@@ -196,7 +198,7 @@ import Testing
     }
 
     @Test(.ownThreads)
-    func `Queue executor: an actor's work runs on it one after the other, elsewhere it ends the process`()
+    func `Queue executor: an actor's jobs run on its queue one at a time, assumeIsolated elsewhere ends the process`()
         async
     {
         for knowsCallers in [true, false] {
@@ -222,7 +224,9 @@ import Testing
 
     // MARK: Text, memory, variables
 
-    @Test(.ownThreads) func `Text to a descriptor: whole to a slow reader, an errno without one`() async throws {
+    @Test(.ownThreads)
+    func `Text to a descriptor: a slow reader gets all of the text, without a reader the error is EPIPE`() async throws
+    {
         let pipe = try #require(DescriptorPipe(blocks: false))
         let text = String(repeating: "Grüße\n", count: 100_000)
         let received = Task.detached {

@@ -49,7 +49,7 @@ struct ELFFileTests {
 
     private static func isRefused(_ bytes: [UInt8]) -> Bool { (try? ELFFile(parsing: bytes)) == nil }
 
-    @Test func `ELF library: needed libraries and search path`() throws {
+    @Test func `ELF library: its needed libraries and its search path are read`() throws {
         let plain = try ELFFile(parsing: Self.library())
         #expect(plain.neededLibraries == ["libc.so.6"] && plain.runPath == nil)
         let other = try ELFFile(parsing: Self.library(type: 2, needed: "libevil.so", runPath: "/tmp:$ORIGIN"))
@@ -59,7 +59,7 @@ struct ELFFileTests {
         #expect(none.neededLibraries.isEmpty && none.runPath == nil)
     }
 
-    @Test func `ELF search paths: DT_RPATH and DT_RUNPATH, one after the other`() throws {
+    @Test func `ELF search path: that of DT_RPATH or DT_RUNPATH, or both joined by a colon`() throws {
         for tag: UInt64 in [15, 29] {
             let file = try ELFFile(
                 parsing: Self.changed(Self.library(runPath: "/opt/lib"), (Self.dynamic + 16, 8, tag))
@@ -83,7 +83,7 @@ struct ELFFileTests {
         }
     }
 
-    @Test func `ELF numbers: refused one beyond what fits, taken at the last value that does`() {
+    @Test func `ELF offsets and sizes: the last value that fits into the file is taken, one beyond is refused`() {
         let whole = Self.library(runPath: "/opt/lib")
         let (first, section, dynamic) = (Self.headers, Self.headers + Self.headerSize, Self.dynamic)
         let (end, size) = (UInt64(whole.count), dynamic + 4 * 16 + 8)

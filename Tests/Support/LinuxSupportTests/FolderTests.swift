@@ -20,7 +20,9 @@ import Testing
 
     // MARK: The way to a folder
 
-    @Test func `Private folder, new: made with the way to it, 0700, by an absolute path without links`() throws {
+    @Test func `Private folder, new: made with its parents, mode 0700; only absolute paths without links are taken`()
+        throws
+    {
         let deep = try PrivateFolder(scratch.path("x/y/z"), newMode: 0o750)
         #expect(try scratch.mode("x") == 0o750 && scratch.mode("x/y") == 0o750 && scratch.mode("x/y/z") == 0o700)
         #expect(deep.path == scratch.path("x/y/z") && store.path == scratch.path("a/b"))
@@ -42,7 +44,7 @@ import Testing
         #expect(try scratch.mode("file") == 0o640 && !scratch.names.contains("none"))
     }
 
-    @Test func `Private folder: nobody else may replace a part of the way to it`() throws {
+    @Test func `Private folder: unsafe if another user can replace a part of its path`() throws {
         for (mode, isSafe) in [
             (0o700, true), (0o755, true), (0o775, true), (0o1777, true), (0o1773, true), (0o777, false), (0o707, false),
             (0o702, false),
@@ -59,7 +61,9 @@ import Testing
         #expect(try code { _ = try PrivateFolder(store: way) } == .unsafe)
     }
 
-    @Test func `Private folder, open to others: closed, or refused if it is to stay readable`() throws {
+    @Test func `Private folder, open to others: becomes 0700; one that guests may read is unsafe if others can write`()
+        throws
+    {
         for mode: mode_t in [0o750, 0o705, 0o777] {
             _ = try PrivateFolder(scratch.makeFolder("f\(mode)", mode))
             _ = try PrivateFolder(store: scratch.makeFolder("s\(mode)", mode))
@@ -84,7 +88,9 @@ import Testing
 
     // MARK: What is in a folder
 
-    @Test func `Files of a private folder: mode 0600, replaced in one step, and no links or paths`() throws {
+    @Test func `Files of a private folder: mode 0600, replaced in one step, links are not followed and paths refused`()
+        throws
+    {
         try folder.write("file", [0x61])
         #expect(try scratch.text("own/file") == "a" && scratch.mode("own/file") == 0o600)
         try folder.replace("file", with: [0x62], mode: 0o640)
@@ -209,7 +215,10 @@ import Testing
         #expect(try scratch.text("other") == "secret" && scratch.status("a/b/link").st_mode & S_IFMT == S_IFREG)
     }
 
-    @Test func `File claim: one process at a time until it ends, not for a file that was removed meanwhile`() throws {
+    @Test
+    func `File claim: excludes other claims until it is freed, and is refused for a file that was removed meanwhile`()
+        throws
+    {
         try store.write("file", [1])
         for _ in 0..<64 {
             let claim = try store.claim("file")
@@ -225,7 +234,7 @@ import Testing
 
     // MARK: Names and errors
 
-    @Test func `Path: its folder and its name; a name that is not UTF-8 is not listed`() throws {
+    @Test func `Path: split into folder and name, or refused; a file name that is not UTF-8 is not listed`() throws {
         let path = Array(store.path.utf8).map(CChar.init(bitPattern:)) + [0x2F, CChar(bitPattern: 0xFF), 0]
         close(unsafe open(path, O_CREAT | O_WRONLY, 0o600))
         #expect(try store.names().isEmpty)
@@ -237,7 +246,7 @@ import Testing
         }
     }
 
-    @Test func `System error: a code for each number`() {
+    @Test func `System error: each errno is mapped to missing, denied, unsafe or failed`() {
         for (number, code): (Int32, StorageError.Code) in [
             (ENOENT, .missing), (EACCES, .denied), (EPERM, .denied), (EROFS, .denied), (ELOOP, .unsafe),
             (ENOTDIR, .unsafe), (ENOSPC, .failed), (EIO, .failed),

@@ -38,7 +38,9 @@ import Testing
         #expect(changes.written == [name] && !changes.isAll && changes.exists && watch.exists, "\(folder)")
     }
 
-    @Test func `Folder watch: files written or moved in are named once, removed ones wake`() throws {
+    @Test func `Folder watch: a file written or moved in is named once, a removed file is a change without a name`()
+        throws
+    {
         try tree.makeFolder("a")
         try file("outside")
         let watch = try watch("a")
@@ -120,7 +122,10 @@ import Testing
         #expect(isQuiet(watch))
     }
 
-    @Test func `Folder watch, the folder deleted and made again: noticed`() throws {
+    @Test
+    func `Folder watch, the folder deleted and made again: the change is reported, and the new folder is watched`()
+        throws
+    {
         try tree.makeFolder("a")
         let watch = try watch("a")
         try tree.remove("a")
@@ -149,7 +154,10 @@ import Testing
         try expectFiles(of: watch, in: "one/two")
     }
 
-    @Test func `Folder watch, a link in the path: new targets, missing ones, and up to 40 links`() throws {
+    @Test
+    func `Folder watch, a link in the path: a new or missing target is noticed, and 40 links are followed, not 41`()
+        throws
+    {
         for folder in ["old/x", "new/x"] { try tree.makeFolder(folder) }
         try link("current", to: "old")
         let watch = try watch("current/x")
@@ -180,7 +188,9 @@ import Testing
         #expect(!above.changes().exists)
     }
 
-    @Test(.ownThreads) func `Folder watch of a relative path: from the folder at the start`() async throws {
+    @Test(.ownThreads) func `Folder watch of a relative path: counts from the folder at the start, also after chdir`()
+        async throws
+    {
         try tree.makeFolder("a/b")
         await #expect(processExitsWith: .success) { [root = tree.path as String] in
             #expect(unsafe chdir(root) == 0)

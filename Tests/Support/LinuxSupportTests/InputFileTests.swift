@@ -60,7 +60,9 @@ import Testing
 
     // MARK: Files that decide
 
-    @Test func `Trusted file: only its owner writes it, and it belongs to this user or root`() throws {
+    @Test func `Trusted file: unsafe if others can write the file, or if it belongs to neither this user nor root`()
+        throws
+    {
         let modes: [(mode_t, Bool)] = [
             (0o600, true), (0o644, true), (0o755, true), (0o444, true), (0o620, false), (0o602, false), (0o664, false),
             (0o646, false),
@@ -78,7 +80,7 @@ import Testing
         #expect(try code { _ = try TrustedFile.read(foreign, limit: 4) } == .unsafe)
     }
 
-    @Test(.ownThreads) func `Trusted file of an ordinary user: own files and those of root`() async throws {
+    @Test(.ownThreads) func `Trusted file: an ordinary user trusts own files and those of root`() async throws {
         let own = try scratch.file("own", "text")
         _ = try scratch.file("other", "text")
         if ScratchFolder.isRoot { try ScratchFolder.give(own) }
@@ -92,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `Trusted path: others can't write a folder on it, also not on the way through a link`() throws {
+    @Test func `Trusted path: unsafe if others can write one of its folders, also a folder behind a link`() throws {
         let way = try scratch.makeFolder("way", 0o755)
         let file = try scratch.file("way/list", "text")
         let paths = [

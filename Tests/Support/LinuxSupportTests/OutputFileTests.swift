@@ -14,14 +14,16 @@ import Testing
         try OutputFile.write(Array(text.utf8), to: path, readers: readers)
     }
 
-    @Test func `Output file, new: for everyone whom the mask leaves, one with keys for its owner alone`() throws {
+    @Test func `Output file, new: mode 0644 less the umask, and 0600 for a file with keys`() throws {
         try write("1", to: scratch.path("open"))
         try write("2", to: scratch.path("keys"), readers: .ownerAlone)
         #expect(try scratch.mode("open") == 0o644 & ~ScratchFolder.mask && scratch.mode("keys") == 0o600)
         #expect(try scratch.text("open") + scratch.text("keys") == "12" && scratch.names == ["keys", "open"])
     }
 
-    @Test func `Output file, existing: replaced by a new one with its mode, those who have it open read on`() throws {
+    @Test func `Output file, existing: replaced by a new file of its mode; a program with the old file open reads on`()
+        throws
+    {
         for mode: mode_t in [0o600, 0o640, 0o604, 0o666, 0o755] {
             let path = try scratch.file("file", "old", mode: mode)
             let (before, file) = (try scratch.status("file").st_ino, unsafe open(path, O_RDONLY | O_CLOEXEC))
@@ -117,7 +119,9 @@ import Testing
         }
     }
 
-    @Test func `Output file, two paths: one file if links lead to the same, not if either is missing`() throws {
+    @Test func `Output file, two paths: the same file if links lead to one file, and never if either is missing`()
+        throws
+    {
         let (one, other) = (try scratch.file("one", "1"), try scratch.file("other", "1"))
         let (link, missing) = (try scratch.link("link", to: "one"), scratch.path("missing"))
         for (first, second, isOne) in [

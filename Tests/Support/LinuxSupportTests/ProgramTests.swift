@@ -59,7 +59,10 @@ import Testing
         #expect(text == "/dev/null\n/dev/null\nwritten\n")
     }
 
-    @Test func `Program descriptors: the listed ones under their numbers, none of ours between or above`() async {
+    @Test
+    func `Program descriptors: only the listed ones are inherited, under their numbers; a failed start leaks none`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let before = try Self.openCount
             let ours = unsafe open("/dev/full", O_WRONLY)
@@ -139,7 +142,8 @@ import Testing
         #expect(unsafe waitpid(try ProgramLaunch(path, [path]).start(), &status, 0) > 0 && status == 7 << 8)
     }
 
-    @Test func `Program failures: zero bytes, closed descriptors, missing programs and folders have their number`() {
+    @Test
+    func `Program that can't be started: a zero byte is EINVAL, a closed descriptor EBADF, a missing file ENOENT`() {
         let rows: [(Int32, (inout ProgramLaunch) -> Void)] = [
             (EINVAL, { $0.arguments = ["true", "safe\0 --delete-all"] }),
             (EINVAL, { $0.environment = ["NAME": "a\0b"] }),
@@ -157,7 +161,7 @@ import Testing
 
     // MARK: Its end
 
-    @Test func `Lifeline script: runs in its own session after this process was killed, and not after it was cut`()
+    @Test func `Lifeline script: runs in its own session when the owner is killed, and not after the lifeline was cut`()
         async throws
     {
         let folder = try TestFolder()
@@ -239,7 +243,7 @@ import Testing
         #expect(ProgramPath.ownFolder == URL(fileURLWithPath: own).deletingLastPathComponent().path)
     }
 
-    @Test func `System library: the first one that is installed, with its functions`() throws {
+    @Test func `System library: the first installed one is loaded; a missing library or function is nil`() throws {
         typealias Absolute = @convention(c) (CInt) -> CInt
         for names in [["libc.so.6"], ["libnfc-there-is-none.so.9", "libc.so.6"]] {
             let library = try #require(names.count == 1 ? SystemLibrary(names[0]) : SystemLibrary(names[0], names[1]))

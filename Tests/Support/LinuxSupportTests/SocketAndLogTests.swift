@@ -51,7 +51,8 @@ import Testing
         #expect(try scratch.mode("own/socket") == 0o660)
     }
 
-    @Test func `Private socket connection: not through a link, not to anything else, not to another user's socket`()
+    @Test
+    func `Private socket connection: refused through a link, to anything but a socket, and to a socket of others`()
         throws
     {
         let listener = try PrivateSocket.listen("socket", in: folder)

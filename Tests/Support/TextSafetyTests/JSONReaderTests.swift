@@ -72,7 +72,7 @@ import TextSafety
         #expect(members[0].value.array.map { $0.map { part($0.range) } } == ["1", "-2.50e+3"])
     }
 
-    @Test func `A text has at most the allowed number of values`() throws {
+    @Test func `JSON reader: a text with more values than the limit is refused`() throws {
         let text = Array(#"{"a":[0,{}],"b":null}"#.utf8)
         #expect(throws: Never.self) { try JSONReader.read(text, maximumDepth: 9, maximumCount: 5) }
         for count in 0..<5 {

@@ -42,7 +42,7 @@ import TextSafety
     }
 
     @Test(arguments: [0, 9, 10, 11, -1, -9, Int.min, Int.max])
-    func `JSON writer: integers up to the least and the greatest`(number: Int) {
+    func `JSON writer: integers from Int.min to Int.max are written in decimal`(number: Int) {
         #expect(text { $0.value(number) } == "\(number)")
     }
 
@@ -85,7 +85,7 @@ import TextSafety
     }
 
     @Test(arguments: [(["a\n", "b"], #"["a\u000a","b"]"#), ([], "[]"), (nil, "null")] as [([String]?, String)])
-    func `JSON writer: an array of strings, or null`(values: [String]?, expected: String) {
+    func `JSON writer: a list of strings is an array, a missing list is null`(values: [String]?, expected: String) {
         #expect(text { $0.values(values) } == expected)
         let member = text {
             $0.beginObject()
