@@ -24,7 +24,7 @@ import Testing
     @Test(
         arguments: [["scan"], ["scan", "--many"], ["write", "a:b"], ["tag", "read"], ["tag", "info"]],
         [false, true]
-    ) func `Ctrl-C: a command that waits, 130 and one sentence`(words: [String], json: Bool) throws {
+    ) func `Ctrl-C while a command waits for a tag: status 130 and one sentence`(words: [String], json: Bool) throws {
         let running = try RunningProgram(nfc, words + (json ? ["--json"] : []))
         waitWhile(!running.text.error.contains("[Ready to Scan]"))
         #expect(running.end(by: SIGINT) == 130 && running.process.terminationReason == .exit)
@@ -33,7 +33,7 @@ import Testing
         #expect(error.hasSuffix("Error: Cancelled.\n") != json)
     }
 
-    @Test func `Ctrl-C: in the middle of a read, 130`() throws {
+    @Test func `Ctrl-C in the middle of a read: status 130`() throws {
         let card = folder.path("card.json")
         // A text of 30000 letters.
         let message = "c1010000753354" + "02656e" + String(repeating: "61", count: 30_000)
@@ -81,7 +81,7 @@ import Testing
         return try TestTerminal(TestProgram("nfc", variables), ["scan", "--many"])
     }
 
-    @Test func `terminal: Ctrl-C on the sheet, 130`() throws {
+    @Test func `terminal: Ctrl-C on the sheet ends nfc with status 130, and the terminal is restored`() throws {
         let terminal = try terminal(near: folder.card())
         try terminal.wait(for: "Hold the next tag near the reader.")
         try terminal.type("\u{3}")
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: [SIGSEGV, SIGILL, SIGABRT, SIGHUP, SIGUSR1])
-    func `terminal: a signal that ends nfc, keys are shown and so is the cursor`(signal: Int32) throws {
+    func `terminal: after a signal that ends nfc, typed keys and the cursor are shown again`(signal: Int32) throws {
         let terminal = try terminal(near: folder.path("tags"))
         try terminal.wait(for: "Hold one tag after another near the")
         #expect(!terminal.isAtRest)

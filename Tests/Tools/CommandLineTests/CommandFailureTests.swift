@@ -31,7 +31,7 @@ struct CommandFailureTests {
             (.unsupported, "unsupported", nil),
         ] as [(TagError.Code, String, String?)]
     )
-    func `error of a tag: its name, and a next step where there is one`(
+    func `tag error: the failure has its name, and a next step where there is one`(
         code: TagError.Code,
         name: String,
         step: String?
@@ -42,7 +42,7 @@ struct CommandFailureTests {
         #expect(failure.offset == nil)
     }
 
-    @Test func `error of a reader: in use is a refusal, gone ends with 3`() {
+    @Test func `reader error: status 1 if the reader is in use, 3 if it is lost or was never usable`() {
         let inUse = CommandFailure(TagError(.readerUnavailable, "R.", link: LinkError(.inUse, "R.")))
         #expect(inUse.status == .refused && inUse.name == "in-use" && inUse.message == "R.")
         let gone = CommandFailure(TagError(.readerUnavailable, "R.", link: LinkError(.readerUnavailable, "R.")))
@@ -54,7 +54,7 @@ struct CommandFailureTests {
         #expect(CommandFailure.unusable(driver, "N.").name == "reader-lost")
     }
 
-    @Test func `write that broke off: what may be on the tag`() {
+    @Test func `write that broke off: the message says what may be on the tag after that step and error`() {
         func message(_ step: TagWriteFailure.Step, _ code: TagError.Code) -> String {
             CommandFailure(TagWriteFailure(step: step, error: TagError(code, "It left."))).message
         }
@@ -78,7 +78,7 @@ struct CommandFailureTests {
         #expect(failure.status == .refused && failure.name == "tag-lost")
     }
 
-    @Test func `error of a message: its name and its offset`() throws {
+    @Test func `NDEF error: the failure has its name and its offset`() throws {
         do throws(NDEFError) {
             _ = try NDEFMessage(decoding: [0xD1, 0x01])
             Issue.record("It was decoded.")
@@ -90,7 +90,9 @@ struct CommandFailureTests {
 
     // MARK: Sessions
 
-    @Test func `end of a session: status, name and reason of the failure; none if its work was done`() throws {
+    @Test func `end of a session: a failure with status, name and reason, and none if the session's work was done`()
+        throws
+    {
         #expect(CommandFailure(SessionEnd.firstMessageRead, after: .none, on: nil)?.name == nil)
         #expect(CommandFailure(SessionEnd.timeout, after: .used, on: nil)?.name == nil)
         for (end, visit, status, name, start) in [

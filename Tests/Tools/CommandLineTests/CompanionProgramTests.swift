@@ -51,7 +51,10 @@ import Testing
         #expect(outcome.output == "path\n--json\nMy App\n--fix\n--help\n")
     }
 
-    @Test(arguments: all) func `--version: that of nfc, without the program`(_ companion: Companion) throws {
+    @Test(arguments: all)
+    func `companion command with --version: prints the version of nfc, also without the companion program`(
+        _ companion: Companion
+    ) throws {
         let scratch = try TestFolder()
         let nfc = try Self.nfc(in: URL(fileURLWithPath: scratch.path("clone")))
         for words in [["--version"], ["--version", "--json"]] {
@@ -61,7 +64,8 @@ import Testing
         }
     }
 
-    @Test(arguments: all) func `program beside nfc: before one of the same clone, and that before PATH`(
+    @Test(arguments: all)
+    func `companion program: taken from beside nfc, else from its debug or release build, else from PATH`(
         _ companion: Companion
     ) throws {
         let scratch = try TestFolder()
@@ -78,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `program that the system can't run: a failure with the reason`() throws {
+    @Test func `companion program that the system can't run: status 1 and the reason`() throws {
         let scratch = try TestFolder()
         let folder = URL(fileURLWithPath: scratch.path("programs"))
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -92,7 +96,9 @@ import Testing
         #expect(outcome.output == #"{"ok":false,"error":"not-started","message":"\#(message)"}"# + "\n")
     }
 
-    @Test(arguments: all) func `no program: status 1 and how to get it`(_ companion: Companion) throws {
+    @Test(arguments: all) func `missing companion program: status 1, and the command that builds it`(
+        _ companion: Companion
+    ) throws {
         let scratch = try TestFolder()
         let nfc = try Self.nfc(in: URL(fileURLWithPath: scratch.path("clone")))
         let outcome = try nfc.run(companion.command, ".")

@@ -80,7 +80,9 @@ struct DemoTests {
         return path
     }
 
-    @Test func `nfc demo: no desktop, from the tag to the message in the app, and all is removed`() throws {
+    @Test func `nfc demo without a desktop: every step from the tag to the message in the app, and all is removed`()
+        throws
+    {
         let outcome = try nfc.run("demo", "--yes", "--json")
         #expect(outcome.status == 0, "\(outcome)")
         let objects = outcome.objects
@@ -112,7 +114,7 @@ struct DemoTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func `nfc demo: a signal, 130 and all is removed`(signal: Int32) throws {
+    func `nfc demo ended by a signal: status 130, and all is removed`(signal: Int32) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: nfc.path)
         process.arguments = ["demo", "--terminal"]
@@ -143,7 +145,7 @@ struct DemoTests {
         arguments: ["--yes", "--yes --json", "--terminal"],
         [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")]
     )
-    func `nfc demo: output that can't be written, status 1 and all is removed`(
+    func `nfc demo whose output can't be written: status 1 with the reason, and all is removed`(
         arguments: String,
         output: (redirection: String, reason: String)
     ) throws {
@@ -164,7 +166,7 @@ struct DemoTests {
         #expect(try left().isEmpty)
     }
 
-    @Test func `nfc demo: a desktop, it shows the notification, and a click opens the app`() throws {
+    @Test func `nfc demo with a desktop: the desktop shows the notification, and a click opens the app`() throws {
         let bus = try SessionBus()
         let desktop = Desktop()
         try desktop.start(bus.address)
@@ -179,7 +181,8 @@ struct DemoTests {
         #expect(desktop.bodies.withLock { $0 } == ["Open “tagreader.example” in Tag Reader"])
     }
 
-    @Test func `nfc demo --yes: a desktop, clicked after two seconds unless it is dismissed`()
+    @Test
+    func `nfc demo --yes with a desktop: clicks the notification after 2 s, a dismissed one ends with status 130`()
         throws
     {
         let bus = try SessionBus()
@@ -237,7 +240,9 @@ struct DemoTests {
         #expect(try left().isEmpty)
     }
 
-    @Test func `nfc demo: Ctrl-C while an app that would not end shows the message, 130`() throws {
+    @Test func `nfc demo, Ctrl-C while an app that ignores SIGTERM shows the message: status 130, and all is removed`()
+        throws
+    {
         let app = """
             [ "$1" = --plain ] || exec "$app" "$@"
             trap '' TERM
@@ -270,7 +275,7 @@ struct DemoTests {
         #expect(try left().isEmpty)
     }
 
-    @Test func `nfc demo: a sample app without one of its files, refused`() throws {
+    @Test func `nfc demo whose sample app lacks a file: status 1, and the message names the file`() throws {
         let files = FileManager.default
         let nfc = try copy(app: "exit 1", service: "exit 1")
         let installation = scratch.path("programs/x_TagReader.resources/Installation")

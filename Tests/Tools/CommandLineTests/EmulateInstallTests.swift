@@ -25,7 +25,8 @@ import Testing
         return unsafe lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
     }
 
-    @Test func `install: into a folder, the driver, pcscd's lines and the socket's folder; uninstall removes them`()
+    @Test
+    func `install --root: writes the driver, pcscd's lines and the tmpfiles lines; uninstall removes all of them`()
         throws
     {
         let root = scratch.path("stage")
@@ -75,7 +76,8 @@ import Testing
         #expect(try nfc.run(words + ["--json"]).output == #"{"ok":true,"files":[]}"# + "\n")
     }
 
-    @Test func `install: a driver that needs Swift or is none, refused`() throws {
+    @Test func `install of a driver with a search path, with other libraries, or that is no ELF file: refused`() throws
+    {
         let root = scratch.path("stage")
         let built =
             URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
@@ -106,7 +108,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: root))
     }
 
-    @Test func `install: a user who is not root, refused`() throws {
+    @Test func `install by a user who is not root: refused`() throws {
         let words = ["emulate", "install", "--for", "nobody", "--driver", try plainDriver()]
         let nfc = TestProgram("nfc")
         let user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", nfc.path]
@@ -117,7 +119,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "Only root installs."))
-    func `install: a driver that another user can change, refused`() throws {
+    func `install of a driver that another user can change: refused`() throws {
         let driver = try plainDriver()
         #expect(unsafe chown(driver, 65534, 65534) == 0)
         let run = try nfc.run(["emulate", "install", "--for", "nobody", "--driver", driver])

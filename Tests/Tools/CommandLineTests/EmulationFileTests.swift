@@ -38,7 +38,7 @@ import VirtualTags
     }
 
     @Test(.enabled(if: geteuid() == 0, "needs root, to give files to another user"))
-    func `another user's folder or link: no reader in it, and no output through it`() throws {
+    func `another user's folder or link: a reader in the folder and output through the link are refused`() throws {
         _ = try image()
         let (nfc, folder, victim) = (TestProgram("nfc"), scratch.path("foreign"), scratch.path("victim"))
         try "".write(toFile: victim, atomically: true, encoding: .utf8)
@@ -109,7 +109,9 @@ import VirtualTags
         #expect(try ImageFile(path: path, id: nil).contents == TagContents(of: tag))
     }
 
-    @Test func `saver: a file that can't be written in the end, a failure`() async throws {
+    @Test func `saver of an emulated tag whose file can't be written at the end: unwritable-file, the next try saves`()
+        async throws
+    {
         let file = try image()
         let tag = file.makeTag()
         let saved = Locked<[String]>([])
@@ -181,7 +183,9 @@ import VirtualTags
 
     // MARK: Commands
 
-    @Test func `commands: the tag goes and comes, now or at an exchange or write to come`() async throws {
+    @Test func `commands remove and insert: the tag leaves and returns, at once or at the given exchange or write`()
+        async throws
+    {
         let tag = try image().makeTag()
         let field = VirtualField()
         field.bring(tag)

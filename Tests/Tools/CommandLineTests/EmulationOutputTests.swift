@@ -33,7 +33,7 @@ struct EmulationOutputTests {
 
     // MARK: What the reader is
 
-    @Test func `ready: a PN532 in /dev, with the names of libnfc and nfcpy`() {
+    @Test func `ready PN532: names its device for libnfc and nfcpy, which needs a path in /dev`() {
         let ready = { (output: EmulationOutput) in
             output.readyPN532(path: "/dev/ttyUSB7", terminal: "/dev/pts/3", product: "NTAG213", tag: tag)
         }
@@ -55,7 +55,7 @@ struct EmulationOutputTests {
         )
     }
 
-    @Test func `ready: a reader of pcscd, how programs find it by its configuration`() {
+    @Test func `ready reader of pcscd: says how programs find the reader, installed or not`() {
         let head = "Reader R 00 00 is ready, with NTAG213, UID 04a1b2c3d4e580, on it."
         func ready(_ configuration: String, isInstalled: Bool, json: Bool = false) -> [String] {
             lines(json: json) { output in
@@ -86,7 +86,7 @@ struct EmulationOutputTests {
 
     // MARK: What happens
 
-    @Test func `events: a sentence, an object, or both`() {
+    @Test func `events: each is an object in JSON, and those that a person needs are a sentence in text`() {
         let events: [(String?, String, (EmulationOutput) -> Void)] = [
             ("pcscd has opened the reader.", #""connected""#, { $0.notice(.connected) }),
             ("pcscd has closed the reader.", #""disconnected""#, { $0.notice(.disconnected) }),
@@ -131,7 +131,9 @@ struct EmulationOutputTests {
         )
     }
 
-    @Test func `exchange: a command for a card, explained with its answer`() throws {
+    @Test func `exchange of a card's command: command and answer are explained, commands of the reader itself are not`()
+        throws
+    {
         let command: [UInt8] = [0x00, 0xB0, 0x00, 0x00, 0x02]
         let read = Exchange(layer: .pcsc, name: "transmit", request: command, response: [0x00, 0x0F, 0x90, 0x00])
         var words = ExchangeExplainer()
@@ -155,7 +157,7 @@ struct EmulationOutputTests {
         }
     }
 
-    @Test func `exchange: a frame on the air and its answer, rows of a table`() {
+    @Test func `exchange on the air: the frame and its answer are printed as rows of a table`() {
         let page = [UInt8](0x10..<0x20)
         let frames = Trace.Exchange(.frames(.nfcA), request: Frame([0x30, 0x03]), answer: .success(Frame(page)))
         var exchange = Exchange(layer: .air, name: "nfc-a", request: [0x30, 0x03], response: page)
@@ -168,7 +170,7 @@ struct EmulationOutputTests {
 
     // MARK: Secrets
 
-    @Test func `secrets: a password and its answer, hidden on each layer`() {
+    @Test func `secrets: a password and its answer are zeros on the air, to the PN532 and in PC/SC`() {
         func shown(_ layer: Exchange.Layer, _ request: [UInt8], _ response: [UInt8]) -> Exchange {
             var words = ExchangeExplainer()
             var exchange = Exchange(layer: layer, name: "x", request: request, response: response)
@@ -187,7 +189,7 @@ struct EmulationOutputTests {
         #expect(key.request == [0xFF, 0x82, 0, 0, 6, 0, 0, 0, 0, 0, 0] && key.response == [0x90, 0x00])
     }
 
-    @Test func `secrets: the exchange after a password, shown`() {
+    @Test func `secrets: the exchange after that of a password is shown`() {
         var words = ExchangeExplainer()
         func shown(_ layer: Exchange.Layer, _ request: [UInt8], _ response: [UInt8]) -> [UInt8]? {
             words.concealing(Exchange(layer: layer, name: "x", request: request, response: response)).response
@@ -202,7 +204,7 @@ struct EmulationOutputTests {
         #expect(shown(.pn532, registers, [0x80, 0x81, 0x82]) == [0x80, 0x81, 0x82])
     }
 
-    @Test func `secrets: the page of a password, known from the version on the same layer`() {
+    @Test func `secrets: a write to page 2B is shown only on the layer whose GET_VERSION makes it no password page`() {
         var words = ExchangeExplainer()
         func shown(_ layer: Exchange.Layer, _ request: [UInt8], _ response: [UInt8]?) -> [UInt8] {
             var exchange = Exchange(layer: layer, name: "x", request: request, response: response)

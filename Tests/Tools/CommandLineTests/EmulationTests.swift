@@ -28,7 +28,10 @@ import Testing
 
     private var events: [JSONLine] { folder.lines("events").map(JSONLine.init) }
 
-    @Test func `PN532: a program writes twice, saved once, and a failure where the file is gone`() throws {
+    @Test
+    func `PN532, a program writes twice: the first is saved; with the folder gone the emulation ends with status 1`()
+        throws
+    {
         let script = """
             happens '"ready"'
             write() { nfc tag write --reader "pn532:$PWD/line" --text "$1" >/dev/null; echo $?; }
@@ -49,7 +52,7 @@ import Testing
         #expect(events.last?["error"] == "unwritable-file")
     }
 
-    @Test func `PN532: nfc readers --verbose, the calls it supports`() throws {
+    @Test func `PN532: nfc readers --verbose lists the calls of Core NFC that the reader supports`() throws {
         let script = """
             happens '"ready"'; nfc readers --verbose --reader "pn532:$PWD/line"
             nfc readers --verbose --reader "pn532:$PWD/line" --json; kill $emulation; wait $emulation
@@ -62,7 +65,7 @@ import Testing
         #expect(object["calls"]?.contains(#""support":"no"}"#) == true || object["calls"]?.contains(refused) == true)
     }
 
-    @Test func `PN532: a second one at its path, refused; a link left behind, replaced`() throws {
+    @Test func `PN532: a second emulation at the same path is refused, the link of a killed one is replaced`() throws {
         let script = """
             happens '"ready"'; first=$(readlink line)
             nfc emulate --image card.json --pn532 line --timeout 0.1 2>&1; echo $?
@@ -86,7 +89,9 @@ import Testing
         #expect(events.last?["reason"] == "termination")
     }
 
-    @Test func `reader of pcscd: unplugged and plugged in, and the longest line of commands`() throws {
+    @Test func `reader of pcscd: unplug and plug remove and make its socket, a command of 4096 bytes is answered`()
+        throws
+    {
         let script = """
             exec 3> commands; happens '"ready"'
             echo unplug >&3; happens '"unplug"'; [ -e reader.sock ]; echo $?

@@ -48,7 +48,7 @@ import Testing
         #expect(!libraries.output.contains("Foundation"))
     }
 
-    @Test func `nfc: it needs Foundation, so the check above can tell`() throws {
+    @Test func `nfc: linked with Foundation, so that ldd can tell programs with it from those without`() throws {
         #expect(try TestProgram("ldd").run(TestProgram("nfc").path).output.contains("Foundation"))
     }
 

@@ -34,7 +34,7 @@ import Testing
         try nfc.run(["ndef"] + words, input: lines.joined(separator: "\n") + "\n")
     }
 
-    @Test func `nfc ndef decode: every vector, its records or the name of its error`() throws {
+    @Test func `nfc ndef decode: prints the records of every vector, or the name of its error`() throws {
         let outcome = try run("decode", "--json", lines: vectors.map(\.hex))
         #expect(outcome.status == 1 && outcome.error == "")
         try #require(outcome.lines.count == vectors.count)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `nfc ndef encode: the content of a record alone, the message of its vector`() throws {
+    @Test func `nfc ndef encode: the content of a record alone is encoded as the message of its vector`() throws {
         let rows = vectors.compactMap { vector in (vector.members["encode_input"] as? NSDictionary).map { (vector, $0) }
         }
         let lines = try rows.map { try JSONSerialization.data(withJSONObject: $0.1) }

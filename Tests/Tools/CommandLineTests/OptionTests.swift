@@ -22,7 +22,7 @@ struct OptionTests {
         }
     }
 
-    @Test func `nfc emulate: each of these seven combinations of options is taken`() {
+    @Test func `nfc emulate: options that belong together are taken, for one PN532, two PN532 and PC/SC`() {
         for words in [
             "--pn532 y --facing z --trace --json --timeout 1", "--image - --pn532 y --out z",
             "--image x --pn532 y --commands --trace --json --id 1", "--image x --pcsc --start-pcscd --reader-name R",
@@ -64,7 +64,7 @@ struct OptionTests {
     /// for AES. RFC 2426, 3.1 and 5: N and FN are required, and commas and semicolons are escaped. Bluetooth Secure
     /// Simple Pairing Using NFC 1.3, 3.1: the length and the address, least significant byte first. Android's
     /// `NdefRecord.createApplicationRecord` has the external type android.com:pkg.
-    @Test func `options for content: a record each, in a fixed order`() throws {
+    @Test func `options for content: each gives one record, in a fixed order`() throws {
         let words = [
             "--app", "com.example.app", "--bluetooth", "00:0B:57:12:34:56", "--contact", "Lovelace, Ada", "--phone",
             "+44 1", "--email", "a@b.c", "--wifi", "Guests", "--password", "long enough", "--text", "Hi", "--text",
@@ -91,7 +91,7 @@ struct OptionTests {
         #expect(try WiFiRecord(open.records[0]).credentials.map(\.authentication) == [1])
     }
 
-    @Test func `nfc inbox clear: an entry by its identifier or the name of its file`() {
+    @Test func `nfc inbox clear: takes an entry by its identifier or by the name of its file`() {
         let id = "019fb0c2d4e11a2b3c4d"
         for name in [id, "\(id).entry", "\(id).new"] {
             #expect(EntryArgument(argument: name)?.id.description == id)
@@ -112,7 +112,7 @@ struct OptionTests {
 
     // MARK: Readers and sites
 
-    @Test func `reader options, none given: the configuration of the process`() throws {
+    @Test func `reader options, none given: the configuration of the process is used`() throws {
         let none = try ReaderOptions.parse([])
         #expect(none.configuration(over: own) == own)
         #expect(none.configuration(over: own, savesTags: true) == own)
@@ -127,7 +127,7 @@ struct OptionTests {
         #expect(none.configuration(over: patient) == own)
     }
 
-    @Test func `reader options, --tags: the virtual reader, and images are saved on request`() throws {
+    @Test func `reader options, --tags: the virtual reader is used, and images are saved on request`() throws {
         var expected = own
         (expected.reader, expected.tags, expected.tagsSource) = ("virtual", "a,b", "--tags")
         let near = try ReaderOptions.parse(["--tags", "a,b"])
@@ -140,7 +140,7 @@ struct OptionTests {
         #expect(near.configuration(over: saving, savesTags: true) == expected)
     }
 
-    @Test func `reader options, --reader beside --tags: the named reader`() throws {
+    @Test func `reader options, --reader beside --tags: the named reader is used`() throws {
         var expected = own
         (expected.reader, expected.readerSource) = ("none", "--reader")
         #expect(try ReaderOptions.parse(["--reader", "none"]).configuration(over: own) == expected)
@@ -148,7 +148,7 @@ struct OptionTests {
         #expect(try ReaderOptions.parse(["--reader", "none", "--tags", "a"]).configuration(over: own) == expected)
     }
 
-    @Test func `nfc background doctor: a short look at the reader, not recorded`() {
+    @Test func `nfc background doctor: waits for the reader at most 5 s, and records nothing`() {
         let named = BackgroundDoctorCommand.readerConfiguration(over: own)
         #expect(named.reader == "pcsc" && named.tags == "t" && named.cardReader == "pcsc:C")
         #expect(named.recording == nil && (named.patience ?? .seconds(60)) <= .seconds(5))

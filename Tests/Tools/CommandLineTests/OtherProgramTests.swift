@@ -17,7 +17,7 @@ import Testing
         nfc = TestProgram("nfc", ["HOME": folder.path, "XDG_DATA_DIRS": "/nowhere", "NFC_SHEET": "none"])
     }
 
-    @Test func `nfc links fetch: a site, its file is kept for its owner alone`() throws {
+    @Test func `nfc links fetch: the association file of a site is cached with mode 0600`() throws {
         let app = #"{"app_id":"TEAM.org.example.reader","associated_domains":["applinks:good.site.example"]}"#
         try folder.write(".local/share/nfc/apps/org.example.Reader.json", app)
         let entry = "[Desktop Entry]\nType=Application\nName=Reader\nDBusActivatable=true\n"
@@ -44,7 +44,7 @@ import Testing
         #expect(folder.mode(".cache/nfc/links/good.site.example.links") == 0o600)
     }
 
-    @Test func `nfc inbox open: an entry that another process is opening, refused and stays`() throws {
+    @Test func `nfc inbox open, an entry that another process is opening: refused, and the entry stays`() throws {
         try folder.write("bin/xdg-open", "#!/bin/sh\n", mode: 0o755)
         var nfc = nfc
         nfc.environment["PATH"] = folder.path("bin") + ":/usr/bin:/bin"
@@ -69,7 +69,7 @@ import Testing
     @Test(
         .enabled(if: tshark != nil, "tshark is not installed; .ci/run installs it"),
         arguments: [("generic-type-4-link.json", "ISO 7816\tRead binary"), ("ntag213-link.json", "READ 03")]
-    ) func `nfc trace --pcapng: Wireshark, it names the frames and finds each checksum right`(
+    ) func `nfc trace --pcapng: Wireshark names the frames and finds each checksum right`(
         file: String,
         name: String
     ) throws {

@@ -65,7 +65,7 @@ struct ReaderReportTests {
         return report
     }
 
-    @Test func `--verbose: a line for each feature that is known`() {
+    @Test func `nfc readers --verbose: a line for each feature that is known`() {
         let lines = [
             "It is shy.", "ATR 3b80", "USB 072f:2200", "Firmware F 1.0", "Chip PN532 1.6, which accepts raw frames",
             "Transparent sessions for nfc-a, nfc-v", "Escape commands are allowed", "It can much.",

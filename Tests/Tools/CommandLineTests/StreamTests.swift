@@ -43,7 +43,7 @@ import Testing
         )
     }
 
-    @Test func `output that is closed: status 1, and no opened file takes its number`() throws {
+    @Test func `standard output or input that is closed: status 1, and no opened file takes its descriptor`() throws {
         let script = """
             nfc tag write --image card.json --text Hi >&-; echo $?
             nfc tag read --image card.json --json | grep -o d101055402656e4869
@@ -52,7 +52,7 @@ import Testing
         #expect(try lines(script) == ["1", "d101055402656e4869", "1"])
     }
 
-    @Test func `standard error that is closed: no opened file takes its number`() throws {
+    @Test func `standard error that is closed: descriptor 2 is /dev/null, and no opened file takes it`() throws {
         let script = """
             mkfifo in out
             '\(TestProgram("nfc").path)' ndef decode < in > out 2>&- &
@@ -106,7 +106,7 @@ import Testing
 
     // MARK: Input
 
-    @Test func `input without an end: refused with its code`() throws {
+    @Test func `input without an end: each command refuses it with the error of its limit, and status 1`() throws {
         let script = """
             ulimit -v 4000000
             nfc ndef decode --binary --json < /dev/zero; echo $?
@@ -139,7 +139,7 @@ import Testing
         "ndef decode", "ndef decode --json", "ndef decode --quiet", "ndef decode --binary", "ndef encode",
         "ndef encode --json", "links match", "links match --json",
     ])
-    func `input that is closed: the reason in the place of the next answer`(words: String) throws {
+    func `input that is closed: the reason is printed in the place of the next answer`(words: String) throws {
         let outcome = try TestProgram.shell("nfc \(words) <&-; echo $?", in: "/")
         let sentence = "Standard input can't be read: Bad file descriptor."
         let object = #"{"ok":false,"error":"unreadable-input","offset":0,"message":"\#(sentence)"}"#

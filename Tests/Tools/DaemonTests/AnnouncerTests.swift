@@ -98,7 +98,8 @@ import UserBus
 struct AnnouncerTests {
     private static let offer = "Notify 0 Open “b.example” in the browser"
 
-    @Test(arguments: [true, false]) func `Announcer: a closed notification, the next desktop shows it unless dismissed`(
+    @Test(arguments: [true, false])
+    func `Announcer, notification closed: the next desktop shows it again unless the person dismissed it`(
         isDismissed: Bool
     ) async throws {
         let scene = try AnnouncerScene(1)
@@ -111,7 +112,9 @@ struct AnnouncerTests {
         #expect(try scene.asked() == (isDismissed ? [] : [Self.offer]))
     }
 
-    @Test func `Announcer: a refused notification, logged once and tried again by itself until shown`() async throws {
+    @Test func `Announcer, notification refused: logged once, and tried again by itself until it is shown`()
+        async throws
+    {
         let scene = try AnnouncerScene(1)
         scene.announcer.announce(.test(2), .notOpened(reason: "Other."))
         for call in try scene.stage.calls() { try call.refuse("Failed", "There is no room.") }
@@ -131,7 +134,7 @@ struct AnnouncerTests {
         #expect(scene.events() == ["not-shown"])
     }
 
-    @Test func `Announcer: several entries, one summary whose click shows each of them`() async throws {
+    @Test func `Announcer, several entries: one summary is shown, and a click on it shows each entry`() async throws {
         let scene = try AnnouncerScene(1, 2)
         // Another one that comes meanwhile takes its place.
         scene.announcer.summarize([.test(1), .test(2)], .notOpened(reason: "The newest."))

@@ -72,7 +72,7 @@ private final class BusPeer {
         }
     }
 
-    @Test func `delivery by Exec: a hostile link, one argument past every shell`() throws {
+    @Test func `delivery by Exec: a hostile link reaches the app as one argument, without a shell`() throws {
         for uri in [
             "https://a.example/$(touch x);`y`&'|\"\\-*?~#!{a,b}",
             "https://a.example/" + String(repeating: "$(x)", count: 15_000),
@@ -94,7 +94,7 @@ private final class BusPeer {
     @Test(
         .enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"),
         .enabled(if: geteuid() == 0, "only the system's owner can be another user")
-    ) func `delivery on the bus: another user's program, it gets no link and gives none`() throws {
+    ) func `delivery on the bus: another user's program gets no link, and can send none`() throws {
         let bus = try SessionBus()
         let scene = try Scene(bus)
         var peer: BusPeer? = try BusPeer(bus, user: 65534, "silent")
@@ -121,7 +121,7 @@ private final class BusPeer {
     }
 
     @Test(.enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"))
-    func `bus: forged answers to calls of others, they do not count`() throws {
+    func `bus: answers that another program forges do not count`() throws {
         let bus = try SessionBus()
         let first = try DeliveryService(desktopID: "org.example.App", address: bus.address) { _ in true }
         let forger = try BusPeer(bus, "forge", name: "-")

@@ -20,7 +20,9 @@ struct ServiceAnswerTests {
     private static let reader = #"{"condition":"reader","met":false,"source":"It is gone."}"#
     private static let display = #"{"condition":"display","met":true,"source":"It is on."}"#
 
-    @Test func `nfc background status: each answer of the service, its lines`() throws {
+    @Test func `nfc background status: lines for reading, obstacles, lock, silent programs and an unwritable inbox`()
+        throws
+    {
         let inbox = "In the inbox: 3. See: nfc inbox list"
         #expect(try status(Self.reads).lines == ["Tags are read.", inbox])
         let locked = try status(#""reading":false,"locked":true"#, Self.display, Self.reader)
@@ -43,7 +45,9 @@ struct ServiceAnswerTests {
         )
     }
 
-    @Test func `nfc background doctor: the service's answer or failure, the finding and its fix`() async throws {
+    @Test func `nfc background doctor: each answer or failure of the service becomes a finding with its fix`()
+        async throws
+    {
         let noBus = BackgroundDoctorCommand.service(.failure(CommandFailure(.refused, "no-bus", "It is so.")))
         #expect(noBus.state == .fails && noBus.fix == "See the result of the bus check.")
         let silent = BackgroundDoctorCommand.service(.failure(CommandFailure(.refused, "no-answer", "It is so.")))
@@ -65,7 +69,7 @@ struct ServiceAnswerTests {
 
 /// `nfc background doctor` on a user's machine.
 @Suite(.ownThreads) struct DoctorTests {
-    @Test func `nfc background doctor: no bus, reader and browser, each is a finding with its fix`() throws {
+    @Test func `nfc background doctor without bus, reader and browser: each is a finding with its fix`() throws {
         let user = try User()
         // An app that can't be started comes before one that can.
         try user.program("fox")
@@ -105,7 +109,7 @@ struct ServiceAnswerTests {
         for (name, object) in found where object["state"] == "works" { #expect(object["fix"] == "null", "\(name)") }
     }
 
-    @Test func `nfc background doctor: a reader that is named, asked and not recorded`() throws {
+    @Test func `nfc background doctor: asks the reader that NFC_READER names, and records nothing`() throws {
         let folder = try TestFolder()
         for (reader, state) in [("virtual", "works"), ("none", "fails")] {
             let user = try User(["NFC_READER": reader, "NFC_RECORD": folder.path("record")])

@@ -38,7 +38,7 @@ struct ServiceFileTests {
         for (path, isTemporary) in rows { #expect(ServiceInstallation.isTemporary(path) == isTemporary, "\(path)") }
     }
 
-    @Test func `service files: those in Resources, the same as those that are written`() throws {
+    @Test func `service files: those in Resources are the same as nfc writes`() throws {
         let root = URL(filePath: #filePath).appending(path: "../../../../Resources").standardizedFileURL
         let rows = [
             ("systemd/user/nfcd.service", ServiceFiles.unit(program: "/usr/bin/nfcd")),
@@ -73,7 +73,7 @@ struct ServiceFileTests {
     }
 
     @Test(.enabled(if: analyzer != nil, "systemd-analyze is not installed; .ci/run installs it"))
-    func `service unit: systemd's own check, no fault and an exposure of at most 6.4`() throws {
+    func `service unit: systemd-analyze finds no fault, and an exposure of at most 6.4`() throws {
         let analyzer = TestProgram(try #require(Self.analyzer), ["XDG_RUNTIME_DIR": folder.path])
         let verdict = try analyzer.run("verify", "--user", "--man=no", folder.path("nfcd.service"))
         #expect(verdict.status == 0 && verdict.output + verdict.error == "", "\(verdict)")
@@ -92,7 +92,7 @@ struct ServiceFileTests {
     }
 
     @Test(.enabled(if: analyzer != nil, "systemd-analyze is not installed; .ci/run installs it"))
-    func `service unit: allows the system calls that the service needs, and none of ptrace, mount and the like`() throws
+    func `service unit: allows the system calls that nfcd needs, and not ptrace, mount, setuid, chroot or bpf`() throws
     {
         var sets: [String: [String]] = [:]
         var name = ""
@@ -178,7 +178,7 @@ struct ServiceFileTests {
         #expect(try user.nfc.run("background", "disable", "--dry-run").output == nothing)
     }
 
-    @Test func `nfc background enable: a step of systemctl fails, all files are as before`() throws {
+    @Test func `nfc background enable, a step of systemctl fails: status 1, and all files are as before`() throws {
         let steps = ["daemon-reload", "enable nfcd.service", "restart nfcd.service"]
         for step in steps {
             let user = try user(failing: String(step.prefix { $0 != " " }))
@@ -194,7 +194,9 @@ struct ServiceFileTests {
         }
     }
 
-    @Test func `nfc background enable: what can't work is refused, and nothing is written`() throws {
+    @Test func `nfc background enable: refused for an impossible reader, file or system, and nothing is written`()
+        throws
+    {
         let user = try user()
         for reader in ["bogus", "virtual", "none", "replay:x", "pcsc:", "pn532", "pn532:ttyUSB0"] {
             let outcome = try user.nfc.run("background", "enable", "--reader", reader, "--json")
@@ -221,7 +223,7 @@ struct ServiceFileTests {
     }
 
     @Test(.enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"))
-    func `nfc background enable: systemd starts the service, enabled only if it answers`() throws {
+    func `nfc background enable: undone unless the service that systemd starts answers`() throws {
         let bus = try SessionBus()
         let user = try user(bus: bus)
         let gone = try user.nfc.run("background", "enable", "--json")
@@ -238,7 +240,7 @@ struct ServiceFileTests {
     }
 
     @Test(.enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"))
-    func `nfc background: a service that systemd did not start, neither replaced nor purged`() throws {
+    func `nfc background: a service that systemd did not start is neither replaced nor purged`() throws {
         let bus = try SessionBus()
         let service = try BusProgram(bus.address, "org.opencorenfc.Background") { _, _ in }
         let user = try user(failing: "is-active", bus: bus)

@@ -130,7 +130,11 @@ import Testing
         #expect(scene.keeper.keepingProblem == nil && scene.logged() == [])
     }
 
-    @Test func `Inbox keeper on a disk that refuses: logged once, and entries are stored once that works`() throws {
+    @Test
+    func
+        `Inbox keeper on a disk that refuses: the failure is logged once, entries are stored when the disk takes them`()
+        throws
+    {
         let scene = try KeeperScene(1, 2)
         scene.loop.handle(.inboxLost)
         for number: UInt32 in 1...2 { try scene.block(number) }
@@ -188,7 +192,9 @@ import Testing
         #expect(scene.stored == [1] && scene.keeper.keepingProblem == nil)
     }
 
-    @Test func `Inbox keeper whose folder can't be made: made, with its entries, once that works`() async throws {
+    @Test func `Inbox keeper whose folder can't be made: tries again until the folder is made with its entries`()
+        async throws
+    {
         let scene = try KeeperScene(1, storingPause: .milliseconds(50), movingTime: .seconds(3600))
         try scene.blockInbox()
         for _ in 0..<2 { scene.keeper.store(try KeeperScene.entry(2)) }
@@ -203,7 +209,7 @@ import Testing
 
     @Test
     func
-        `Inbox keeper while another program removes entries or folders: removed entries go, removed folders are made again`()
+        `Inbox keeper, another program removes entries or folders: entries are forgotten, folders made again`()
         async throws
     {
         let scene = try KeeperScene(1, 2, 3, movingTime: .milliseconds(50))

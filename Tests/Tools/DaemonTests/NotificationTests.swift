@@ -38,8 +38,7 @@ struct NotificationTests {
 
     // MARK: Clicks
 
-    @Test func `nfcd click: a link for the browser, opened with the desktop's permission to come to the front`() throws
-    {
+    @Test func `nfcd click on a link for the browser: opened with the activation token of the desktop`() throws {
         let scene = try Scene { _, _ in }
         try scene.daemon.waits(for: "shown")
         // What opens the link has changed since: it is offered anew.
@@ -66,7 +65,7 @@ struct NotificationTests {
         #expect(scene.daemon.end() == 0)
     }
 
-    @Test func `nfcd click: a link for an app that runs, the app gets the link and the whole message`() throws {
+    @Test func `nfcd click on a link for a running app: the app gets the link and the whole message`() throws {
         let payloads = Mutex<[UserActivityPayload]>([])
         let isStopped = Mutex(false)
         let scene = try Scene { user, bus in
@@ -90,7 +89,7 @@ struct NotificationTests {
         #expect(try NDEFMessage(decoding: payload.message).records.count == 2)
     }
 
-    @Test func `nfcd click: nothing can open the link, the entry stays and the notification says so`() throws {
+    @Test func `nfcd click on a link that nothing can open: the entry stays, and the notification says so`() throws {
         let scene = try Scene(environment: ["PATH": "/nowhere"]) { _, _ in }
         try scene.daemon.waits(for: "shown")
         scene.desktop.click()
@@ -133,7 +132,7 @@ struct NotificationTests {
 
     // MARK: The locked screen
 
-    @Test func `nfcd locked by the screen saver: a click waits, and the link opens with the screen`() throws {
+    @Test func `nfcd locked by the screen saver: a click waits, and the link opens after the unlock`() throws {
         let scene = try Scene(isLocked: true)
         try scene.daemon.waits(for: "lock")
         try scene.daemon.waits(for: "shown")
@@ -204,7 +203,7 @@ struct NotificationTests {
 
     // MARK: Programs that hang
 
-    @Test func `nfcd: logind or a screen saver that does not answer, the screen counts as locked`() throws {
+    @Test func `nfcd with a logind or screen saver that does not answer: the screen counts as locked`() throws {
         let system = try SessionBus()
         let silent = try BusProgram(system.address, "org.freedesktop.login1") { _, _ in }
         var saver: BusProgram?

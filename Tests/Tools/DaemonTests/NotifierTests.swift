@@ -13,7 +13,9 @@ import UserBus
 struct NotifierTests {
     // MARK: Showing
 
-    @Test func `Notifier: the desktop is asked once, and gets the newest text of each notification`() throws {
+    @Test func `Notifier: the desktop is asked for capabilities once, and gets the newest text of each notification`()
+        throws
+    {
         try NotifierScript(capabilities: nil).play(
             """
             show 1 old | < GetCapabilities
@@ -31,7 +33,9 @@ struct NotifierTests {
         )
     }
 
-    @Test func `Notifier: withdrawn on the way, the notification is closed as soon as it is shown`() throws {
+    @Test func `Notifier, notification withdrawn before the desktop has answered: closed as soon as it is shown`()
+        throws
+    {
         let script = try NotifierScript()
         try script.play(
             """
@@ -50,7 +54,7 @@ struct NotifierTests {
         #expect(script.notifier.shownEntries.isEmpty)
     }
 
-    @Test func `Notifier: withdrawn when visible, the notification is closed once and its signals ignored`() throws {
+    @Test func `Notifier, visible notification withdrawn: closed once, and its signals are ignored`() throws {
         let script = try NotifierScript()
         try script.play(
             """
@@ -67,7 +71,7 @@ struct NotifierTests {
         #expect(script.notifier.shownEntries == [.test(2)])
     }
 
-    @Test func `Notifier: an answer without a number, not shown and the next notification follows`() throws {
+    @Test func `Notifier, answer without a number: reported as not shown, and the next notification follows`() throws {
         try NotifierScript().play(
             """
             show 1 a | < Notify 0 a
@@ -116,7 +120,7 @@ struct NotifierTests {
         )
     }
 
-    @Test func `Notifier: a closed notification, a dismissal only with reason 2 and without a click`() throws {
+    @Test func `Notifier: a closed notification is a dismissal only with reason 2 and without a click`() throws {
         try NotifierScript().play(
             """
             show 1 | < Notify 0 text
@@ -144,7 +148,10 @@ struct NotifierTests {
 
     // MARK: The desktop
 
-    @Test func `Notifier: the desktop ends, all notifications are gone and the next one is asked again`() throws {
+    @Test
+    func `Notifier, the desktop ends: its notifications are gone, and the next desktop is asked for capabilities`()
+        throws
+    {
         let script = try NotifierScript()
         try script.play(
             """
@@ -167,7 +174,10 @@ struct NotifierTests {
         #expect(script.notifier.shownEntries.isEmpty)
     }
 
-    @Test func `Notifier: a desktop without capabilities, not shown and the next notification asks again`() throws {
+    @Test
+    func `Notifier, the desktop refuses GetCapabilities: reported as not shown, the next notification asks again`()
+        throws
+    {
         try NotifierScript(capabilities: nil).play(
             """
             show 1 | < GetCapabilities
@@ -178,7 +188,9 @@ struct NotifierTests {
         )
     }
 
-    @Test func `Notifier: no desktop and none to start, not shown until one runs`() async throws {
+    @Test func `Notifier, no desktop runs or can be started: notifications are reported as not shown until one runs`()
+        async throws
+    {
         let script = try NotifierScript(isOpen: false)
         for number: UInt32 in 1...2 {
             script.notifier.show(.entry(.test(number)), of: [.test(number)], .notOpened(reason: "text"))
@@ -190,7 +202,7 @@ struct NotifierTests {
         try script.play("open | < GetCapabilities\ncan actions | = ready\nshow 3 | < Notify 0 text")
     }
 
-    @Test func `Notifier: a started desktop that never answers, not shown after a while`() async throws {
+    @Test func `Notifier, a started desktop never answers: each notification is reported as not shown`() async throws {
         let script = try NotifierScript(isOpen: false, program: "/bin/sleep 1", startingTime: .milliseconds(50))
         for number in 1...2 {
             try script.play("show \(number)")
@@ -199,7 +211,7 @@ struct NotifierTests {
         }
     }
 
-    @Test func `Notifier: a bus that does not answer, reported as not shown without waiting for the desktop`()
+    @Test func `Notifier, the bus does not answer: reported as not shown without waiting for the desktop`()
         async throws
     {
         let script = try NotifierScript(isOpen: false, patience: .seconds(2))
@@ -210,7 +222,7 @@ struct NotifierTests {
         #expect(report?.hasPrefix("not shown 1: The session bus does not answer.") == true)
     }
 
-    @Test func `Notifier: notifications of an earlier run, those of this desktop can still be clicked`() throws {
+    @Test func `Notifier: of an earlier run's notifications, those of this desktop can still be clicked`() throws {
         func memory(_ stage: DesktopStage) throws -> NotificationMemory {
             let bus = try stage.desktop.ask(BusCall(.daemon, "GetId")).first?.text
             return NotificationMemory(stage.store, bus: try #require(bus))

@@ -12,7 +12,7 @@ import UserBus
 struct ReadingTests {
     // MARK: Tags
 
-    @Test func `nfcd: tags with different records, the first URI record decides what is offered`() throws {
+    @Test func `nfcd: the first URI record of a tag decides what is offered`() throws {
         let rows: [(name: String, records: [NDEFRecord], result: String)] = [
             ("link", [try .uri("https://example.com/1")], "Open “example.com” in the browser"),
             (
@@ -52,7 +52,7 @@ struct ReadingTests {
         #expect(daemon.end() == 0)
     }
 
-    @Test func `nfcd --allow-custom-schemes: a link with an app's own scheme, offered`() throws {
+    @Test func `nfcd --allow-custom-schemes: a link with an app's own scheme is offered`() throws {
         let start = Int(Date().timeIntervalSince1970 * 1000)
         let daemon = try Daemon(["--log-content", "--allow-custom-schemes"])
         try daemon.waits(for: "reading")
@@ -88,7 +88,7 @@ struct ReadingTests {
         try machine.write("sys/class/drm/\(name)/dpms", "\(power)\n")
     }
 
-    @Test func `nfcd: a camera or a new camera is open, tags wait until it is closed`() throws {
+    @Test func `nfcd while a camera is open, also a new one: tags wait until it is closed`() throws {
         let machine = try machine()
         let daemon = try Daemon(environment: ["NFC_SYSTEM_ROOT": machine.path])
         try daemon.waits(for: "reading")
@@ -112,7 +112,7 @@ struct ReadingTests {
         #expect(daemon.events.filter { $0 == "reading" }.count == 3 && !daemon.events.contains("not-eligible"))
     }
 
-    @Test func `nfcd: airplane mode, tags are read again when a radio or the radios' device changes`() throws {
+    @Test func `nfcd in airplane mode: tags are read again when a radio goes on or the radios' device ends`() throws {
         let machine = try machine()
         try #require(unsafe mkfifo(machine.path("dev/rfkill"), 0o600) == 0)
         let radios = try open(machine.path("dev/rfkill"))
@@ -134,7 +134,7 @@ struct ReadingTests {
         #expect(states == ["reading", "not-reading airplane-mode", "reading", "not-reading airplane-mode", "reading"])
     }
 
-    @Test func `nfcd: the display went off without a report, a tag is left alone`() throws {
+    @Test func `nfcd, the display went off without a report: a tag is not eligible`() throws {
         let machine = try machine()
         // One of two connected displays is on. Those that are not connected do not count.
         try setDisplay("card0-DP-1", "connected", "On", in: machine)
@@ -183,7 +183,10 @@ struct ReadingTests {
     }
 
     @Test(arguments: [(0x52, "reader-session"), (0x43, "wallet")] as [(UInt8, String)])
-    func `nfcd, apps that claim the reader: it is theirs until the last one leaves`(purpose: UInt8, obstacle: String)
+    func `nfcd, apps that claim the reader: no tags are read until the last app leaves`(
+        purpose: UInt8,
+        obstacle: String
+    )
         throws
     {
         let daemon = try Daemon()
@@ -227,7 +230,7 @@ struct ReadingTests {
         #expect(daemon.end() == 0 && daemon.folder.text("errors") == "")
     }
 
-    @Test func `nfcd: no reader, each new reason is logged once`() throws {
+    @Test func `nfcd without a reader: each new reason is logged once`() throws {
         let place = try TestFolder()
         let daemon = try Daemon(reader: ["--reader", "pn532:\(place.path("line"))"])
         let first = try daemon.waits(for: "not-reading unsupported")

@@ -103,7 +103,7 @@ struct ServiceInboxTests {
 
     // MARK: Its place on the bus and in the runtime folder
 
-    @Test func `nfcd status: the members for programs, in their order`() throws {
+    @Test func `nfcd, the method Status: a JSON object with its members in their order`() throws {
         let machine = try TestFolder()
         let daemon = try Daemon(["--allow-custom-schemes"], environment: ["NFC_SYSTEM_ROOT": machine.path]) { user, _ in
             try user.add()
@@ -124,7 +124,7 @@ struct ServiceInboxTests {
         #expect(daemon.log.last?.description == #"{"event":"ended","message":"The service is stopping."}"#)
     }
 
-    @Test func `nfcd: ends if another service is on the bus, or if the bus ends`() throws {
+    @Test func `nfcd: ends with status 1 if another nfcd is on the bus, or if the bus ends`() throws {
         let daemon = try Daemon()
         try daemon.waits(for: "reading")
         let second = try TestProgram("nfcd", daemon.user.nfc.environment).run("--json")
@@ -154,7 +154,7 @@ struct ServiceInboxTests {
 /// The service and the association files of apps' sites.
 @Suite(.ownThreads, .enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
 struct ServiceLinkTests {
-    @Test func `nfcd: a site that failed for long is asked 2 s after the start, and that of a new app when it comes`()
+    @Test func `nfcd: a site that failed for long is asked 2 s after the start, a new app's site when it is installed`()
         throws
     {
         let begin = ContinuousClock.now

@@ -30,7 +30,7 @@ import Testing
 
 /// The log, which a person or a program reads.
 @MainActor struct ServiceLogTests {
-    @Test func `Log: --json, an object a line with its members in order`() throws {
+    @Test func `Log with --json: each line is an object with its members in order`() throws {
         let recorded = RecordedLog()
         let log = try recorded.log("--json")
         log.write("started", "The service is running.")
@@ -47,7 +47,9 @@ import Testing
         #expect(recorded.errors == "")
     }
 
-    @Test func `Log: --log-content, the contents follow and all is cut`() throws {
+    @Test func `Log with --log-content: the content follows the message, cut at 400 characters, the message at 1000`()
+        throws
+    {
         let recorded = RecordedLog()
         let log = try recorded.log("--json", "--log-content")
         func text(_ count: Int) -> String { String(repeating: "x", count: count) }
@@ -61,7 +63,7 @@ import Testing
 
 /// The command line of nfcd.
 @MainActor @Suite(.ownThreads) struct ServiceOptionsTests {
-    @Test func `nfcd options: each of them, and --tags names the virtual reader`() throws {
+    @Test func `nfcd options: each is parsed, and --tags selects the virtual reader`() throws {
         let none = try #require(Options(["--reader", "none"]))
         #expect(!none.json && !none.logsContent && !none.allowsCustomSchemes)
         #expect(none.reader.reader == "none" && none.reader.readerSource == "--reader")
@@ -72,7 +74,7 @@ import Testing
         #expect(tags.reader.tags == "a.nfc,b.nfc" && tags.reader.tagsSource == "--tags")
     }
 
-    @Test func `nfcd usage: wrong options, status 2 and the reason as text or JSON`() throws {
+    @Test func `nfcd with wrong options: status 2, and the reason as text or JSON`() throws {
         for reader in ["bogus", "none:", "pcsc:", "virtual:1", "replay:", "pn532", "pn532:/dev/ttyS0@1"] {
             let outcome = try TestProgram("nfcd").run("--json", "--reader", reader)
             #expect(outcome.status == 2 && outcome["message"]?.hasPrefix("--reader: ") == true, "\(reader)")
@@ -147,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `Link refresh: the next check, when the first site is due within 2 s and an hour`() {
+    @Test func `Link refresh: the next check is when the first site is due, but in 2 s at least and an hour at most`() {
         let rows: [([Int64], Int64)] = [
             ([], 3600), ([1000], 2), ([1002], 2), ([1003], 3), ([1500, 1100, 1200], 100), ([4599], 3599),
             ([4600], 3600), ([4601], 3600),

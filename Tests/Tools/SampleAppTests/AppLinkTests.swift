@@ -51,7 +51,9 @@ struct AppLinkTests {
 
     private func list() throws -> [String] { try app.run("list").lines }
 
-    @Test func `links: no window and no desktop, the app is started and the message is new at its next start`() throws {
+    @Test func `links without a window or desktop: the app is started to keep them, its next window announces them`()
+        throws
+    {
         #expect(try open(1).hasMessage)
         let watch = try BusConnection(.user, address: bus.address)
         let owner = try #require(try watch.userOwner(of: Self.desktopID))

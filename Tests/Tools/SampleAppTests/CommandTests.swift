@@ -7,7 +7,7 @@ import Testing
 
 /// The sample app line by line: for scripts, simple terminals and screen readers.
 @Suite(.ownThreads, .timeLimit(.minutes(5))) struct CommandTests {
-    @Test func `commands: scan and show, the records and the sheet's texts`() throws {
+    @Test func `scan and show: print the records and the texts of the sheet`() throws {
         var app = try SampleApp()
         try app.hold(message: try SampleApp.poster())
         let outcome = try app.run("scan", "show 1")
@@ -43,7 +43,7 @@ import Testing
         #expect(more.lines.map { $0.prefix(2) } == ["2 ", "3 ", "De", "2 ", "3 "] && more.status == 0)
     }
 
-    @Test func `commands: show, the payload of each kind of record`() throws {
+    @Test func `show: prints the payload of each kind of record`() throws {
         let poster = try NDEFMessage([try .uri("https://a.b"), try .text("T", language: "de")]).encoded()
         let rows: [(format: Int, type: String, payload: [UInt8], shown: [String])] = [
             (0, "", [], ["Empty"]), (1, "Sp", poster, ["Poster: Text (de): T", "Link: https://a.b"]),
@@ -99,7 +99,7 @@ import Testing
         #expect(outcome.lines == ["The message is saved on the card.", row])
     }
 
-    @Test func `commands: one that can't be run prints a sentence, and the next one runs`() throws {
+    @Test func `command that can't be run: prints a sentence, and the next command runs`() throws {
         let app = try SampleApp()
         let commands = [
             "frob", "show", "show 1", "show x", "write 9", "delete 0", "scan --some", "scan --many 0", "list 1",
@@ -113,7 +113,7 @@ import Testing
         #expect(try app.program.run("--help").output.hasPrefix("Usage: TagReader "))
     }
 
-    @Test func `commands: no reader, the reason once and status 3`() throws {
+    @Test func `commands without a reader: the reason is printed once, and the status is 3`() throws {
         let place = try TestFolder()
         let rows = [
             ("nonsense", "Scanning Isn't Available.", "The reader \"nonsense\" is unknown; use virtual"),
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `settings: the examples declare all that they use`() throws {
+    @Test func `NFC_STRICT: the examples run without a message, because they declare all that they use`() throws {
         let app = try SampleApp(["NFC_STRICT": "1"])
         for (name, input) in [("TagReader", "scan\n"), ("FirstScan", "")] {
             let outcome = try TestProgram(name, app.program.environment).run(input: input)
@@ -172,7 +172,10 @@ import Testing
         }
     }
 
-    @Test func `plain terminal: Ctrl-C, the end of input and a signal, their exit status`() throws {
+    @Test
+    func `plain terminal: the app ends by SIGINT at Ctrl-C, by SIGTERM at SIGTERM, and with 0 at the end of input`()
+        throws
+    {
         for (keys, status) in [("\u{3}", -SIGINT), ("\u{4}", 0), ("", -SIGTERM)] {
             let terminal = try SampleApp(["TERM": "dumb"]).terminal()
             try terminal.wait(for: Self.prompt)

@@ -11,7 +11,7 @@ import Testing
         terminal.screen.first { $0.hasPrefix("> ") }.flatMap { Int($0.split { !$0.isNumber }[0]) }
     }
 
-    @Test func `screen: scan a card, show its message, write it, delete it`() throws {
+    @Test func `screen: a card is scanned, and its message is shown, written to a card and deleted`() throws {
         let app = try SampleApp()
         let terminal = try app.terminal()
         try terminal.play(
@@ -55,7 +55,7 @@ import Testing
         #expect(terminal.isAtRest && terminal.output.hasSuffix(TestTerminal.restored))
     }
 
-    @Test func `screen: keys, one line or one screen`() throws {
+    @Test func `screen: arrow keys move by one line, page keys by one screen`() throws {
         let app = try SampleApp()
         try app.keep(300)
         let terminal = try app.terminal()
@@ -68,7 +68,7 @@ import Testing
         #expect(try terminal.end() == 130)
     }
 
-    @Test func `screen: a new size of the terminal, the list fits`() throws {
+    @Test func `screen: the list fits a new size of the terminal`() throws {
         let app = try SampleApp()
         try app.keep(30)
         let terminal = try app.terminal(lines: 20)
@@ -90,7 +90,7 @@ import Testing
         #expect(try terminal.end() == 0)
     }
 
-    @Test func `screen: another window adds and deletes messages, this one follows`() throws {
+    @Test func `screen: messages that another window adds or deletes appear and disappear in this window`() throws {
         let app = try SampleApp()
         let terminal = try app.terminal()
         try terminal.play("No messages yet.")
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `screen: Ctrl-Z, the terminal is free until the app continues`() throws {
+    @Test func `screen after Ctrl-Z: the terminal is restored until the app continues`() throws {
         let terminal = try SampleApp().terminal()
         try terminal.play("No messages yet.\n[Ctrl-Z]")
         try terminal.wait(for: TestTerminal.restored)

@@ -11,7 +11,7 @@ import Testing
 
     init() throws { app = try SampleApp(["NFC_SHEET": "text"]) }
 
-    @Test func `store: a damaged file or one of a newer app, named and left as it is`() throws {
+    @Test func `store: a file that is damaged or of a newer app is named in the error and left as it is`() throws {
         let files = [
             #"{"version":1,"mess"#, "[]", #"{"version":0,"last":0,"messages":[]}"#,
             #"{"version":2,"messages":{"kept":"otherwise"}}"#,
