@@ -54,7 +54,7 @@ import Testing
         #expect(try Self.apdu(65_535, 65_536).encoded().count == 4 + 3 + 65_535 + 2)
     }
 
-    @Test func `APDU: an extended form that is not needed is parsed, and written as a short one`() throws {
+    @Test func `APDU in extended form with short lengths: parsed, and encoded in the short form`() throws {
         let rows = [("000002 0708", -1), ("000002 0708 0005", 5), ("000002 0708 0100", 256)]
         for (body, expected) in rows {
             let apdu = try #require(NFCISO7816APDU(data: Data(bytes("0cb00102" + body))))
@@ -68,11 +68,11 @@ import Testing
             "", "00", "00b0", "00b000", "00d60000 05 0102", "00d60000 01 010203", "00d60000 00 01",
             "00d60000 000000 01", "00d60000 000000 0001", "00d60000 000001 09 00", "00d60000 000002 09",
         ]
-    ) func `APDU: bytes with a length that can't be are nil`(hex: String) {
+    ) func `APDU from bytes: nil if cut, or if Lc or Le does not match the bytes that follow`(hex: String) {
         #expect(NFCISO7816APDU(data: Data(bytes(hex))) == nil)
     }
 
-    @Test func `APDU answer: without a status word it is error 102 with the key for its length`() async throws {
+    @Test func `APDU answer without a status word: error 102 with the key for an unexpected length`() async throws {
         for answer in ["", "90"] {
             let (_, tag) = try await ScriptedTag.iso7816(answer)
             let error = await readerError { try await tag.send("00b0000000") }

@@ -21,7 +21,9 @@ import VirtualTags
 
     // MARK: Mistakes
 
-    @Test func `Session begun again after its end, or behind another: each is noted once`() async throws {
+    @Test func `begin() after a session's end, or while another session is active: one note for each mistake`()
+        async throws
+    {
         try await withField { field in
             func counts() -> [Int] { ["begin() was called on", "A session waits"].map { Self.notes(field, $0) } }
             let delegates = (0..<3).map { _ in MessageDelegate() }
@@ -43,7 +45,9 @@ import VirtualTags
     }
 
     @Test(arguments: [true, false])
-    func `Delegate released: noted once, but not by the code that ends the session`(endsFirst: Bool) async throws {
+    func `Delegate released before the session's end: one note; released after invalidate(): none`(endsFirst: Bool)
+        async throws
+    {
         try await withField("NTAG213") { field in
             var delegate: MessageDelegate? = MessageDelegate()
             let queue = DispatchQueue(label: "given")
@@ -64,7 +68,8 @@ import VirtualTags
         }
     }
 
-    @Test func `Delegate released after it got its message, or with its test: not noted`() async throws {
+    @Test func `Delegate released after a single-read session's message, or when its test ends: no note`() async throws
+    {
         let field = try await withField(.product("NTAG213", holding: .uri("https://example.com"))) { field in
             var delegate: MessageDelegate? = MessageDelegate()
             let queue = DispatchQueue(label: "given")
@@ -121,7 +126,7 @@ import VirtualTags
         func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {}
     }
 
-    @MainActor @Test func `Delegate of the main actor without a queue: noted once, and not with the main queue`()
+    @MainActor @Test func `Main-actor delegate of a session without a queue: one note; with the main queue: none`()
         async throws
     {
         try await withField { @MainActor field in
@@ -140,7 +145,8 @@ import VirtualTags
 
     // MARK: On standard error
 
-    @Test(.ownThreads) func `Standard error: a mistake, and the refusal of a session, are one line each`() async throws
+    @Test(.ownThreads) func `Standard error: begin() after the end, and a refused session, write one line each`()
+        async throws
     {
         let end = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             try await withField { field in
@@ -177,7 +183,8 @@ import VirtualTags
         return said.withLock { $0 }
     }
 
-    @Test func `No reader: the reason is noted once, when an app asks for one, or when its sessions end`() async throws
+    @Test func `No reader: one note with the reason, for readingAvailable or for sessions that end without one`()
+        async throws
     {
         let asked = await Self.notices(.none(reason: "Plug in a reader.")) {
             for _ in 0..<2 {

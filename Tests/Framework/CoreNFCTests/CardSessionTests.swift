@@ -91,7 +91,9 @@ import Testing
 
     // MARK: Commands
 
-    @Test func `Card session: the app answers a reader, from its selection to the next`() async throws {
+    @Test func `Card session: the app answers commands from its SELECT on, until the reader leaves or emulation stops`()
+        async throws
+    {
         let log = try await Self.echoing { reader, session in
             #expect(CardSession.isSupported)
             #expect(await CardSession.isEligible)
@@ -127,7 +129,9 @@ import Testing
         #expect(log == ["started", "detected"] + taken + ["invalidated"])
     }
 
-    @Test func `Commands other than SELECT by name: go to the selected application as they are`() async throws {
+    @Test func `Card session command: passed unchanged to the selected application; a malformed SELECT gets 6A81`()
+        async throws
+    {
         // A SELECT by file, one that is cut, and commands that are shorter than any.
         let others = ["00a4000c02e103", "00a404", "00a4", "00", ""].map(bytes)
         _ = try await Self.echoing { reader, _ in
@@ -166,7 +170,9 @@ import Testing
         }
     }
 
-    @Test func `Card session answer: needs a status word, counts once, and not for a later command`() async throws {
+    @Test func `respond(response:): fails without a status word, a second time, or for a command that has ended`()
+        async throws
+    {
         try await Self.withReader { reader, _ in
             let emulation = try await Emulation(reader)
             func respond(_ apdu: CardSession.APDU, _ data: Data = CardSessionTests.done) async -> CardSession.Error? {
@@ -261,7 +267,7 @@ import Testing
 
     /// When an assertion is released, in milliseconds, or nil for never; and the last moment without another one.
     @Test(arguments: [(4_000, 18_999), (14_999, 29_998), (20_000, 29_999), (nil, 29_999)] as [(Int?, Int)])
-    func `Presentment intent: valid for 15 seconds, and the next one 15 seconds after its end`(
+    func `Presentment intent: valid for 15 seconds; the next one is available 15 seconds after its end`(
         release: Int?,
         last: Int
     ) async throws {
@@ -329,7 +335,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `Card port: each change is reported once, and the reader given back with the session`(
+    func `Card port: told of each start and stop of emulation once, and detached when the session ends or is freed`(
         isKept: Bool
     ) async throws {
         let (port, clock) = (Port(), ManualClock())
@@ -388,7 +394,7 @@ import Testing
         }
     }
 
-    @Test func `PC/SC: other programs use the app as a card`() async throws {
+    @Test func `PC/SC: other programs find the app as a card while the app emulates one`() async throws {
         // On its own threads, because the driver can't wait until the shared threads of all tests are free.
         try await withTaskExecutorPreference(QueueExecutor(target: nil)) { try await meetTheApp() }
     }

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: zip(targets, [(2, 2), (4, 3), (20, 10), (34, 30)]))
-    func `Command forms: each ends once, on the session's queue, with the tag's error`(
+    func `Closure and async forms of a command: complete once on the session's queue, with 100 if the tag is lost`(
         identity: DiscoveredTag.Identity,
         counts: (closures: Int, asynchronous: Int)
     ) async throws {
@@ -160,7 +160,8 @@ import Testing
         ("05|02", "0b05012e4ce19c5b123402", { $0.sendFeliCaCommand(commandPacket: m, resultHandler: $1.keep) }),
     ]
 
-    @Test func `Forms with a Result: each has the values of the answer, or the tag's error`() async throws {
+    @Test func `Result forms of commands: success has the values of the answer, failure the tag's error`() async throws
+    {
         try await Self.check(Self.iso15693, ScriptedTag.vicinity, failing: ("0110", 102)) { try $0.iso15693 }
         try await Self.check(Self.feliCa, ScriptedTag.feliCa, failing: ("lost", 100)) { try $0.feliCa }
         let miFare: [Row<any NFCMiFareTag>] = [
@@ -169,7 +170,9 @@ import Testing
         try await Self.check(miFare, ScriptedTag.ultralight, failing: ("none", 100)) { try $0.miFare }
     }
 
-    @Test func `Card results: the payload and the status word, in each form`() async throws {
+    @Test func `ISO 7816 results: each form has payload and status word; an empty payload is nil in async forms`()
+        async throws
+    {
         let read = try #require(NFCISO7816APDU(data: Data(bytes("00b0000000"))))
         func words(_ response: NFCISO7816ResponseAPDU) -> String {
             "\(response.payload?.hexText() ?? "nil") \([response.statusWord1, response.statusWord2].hexText())"

@@ -106,7 +106,9 @@ import Testing
     ]
 
     // okadan/flutter-nfc-manager#240, nfcim/flutter_nfc_kit#150; community.st.com, topic 132860.
-    @Test func `Addressed custom command: error 102 with the text of a phone, and nothing is sent`() async throws {
+    @Test func `customCommand with the address flag: error 102 with the text Stack Error, and nothing is sent`()
+        async throws
+    {
         let (channel, tag) = try await ScriptedTag.iso15693("0110")
         let error = await #expect(throws: NFCReaderError.self) {
             try await tag.customCommand(
@@ -118,7 +120,7 @@ import Testing
         #expect(error?.code.rawValue == 102 && error?.localizedDescription == "Stack Error" && channel.sent.isEmpty)
     }
 
-    @Test func `ISO 15693 fields: in range they are sent, one beyond they are an error and send nothing`()
+    @Test func `ISO 15693 parameters: sent up to their limits; a value beyond a limit is an error and sends nothing`()
         async throws
     {
         try await Self.check(Self.iso15693) { try await ScriptedTag.iso15693("0110") }
@@ -136,7 +138,9 @@ import Testing
         #expect(channel.sent.map(\.count) == [2 * 254])
     }
 
-    @Test func `ISO 15693 ranges: a range of blocks is within the 256, or 65536, that a command can name`() async throws
+    @Test
+    func `ISO 15693 blocks: a range beyond 256 (extended: 65536), or data that does not match the range, is an error`()
+        async throws
     {
         // The first block and the number of blocks; then what follows the name of the tag, and nil for an error.
         let rows: [(Int, Int, short: String?, extended: String?)] = [
@@ -199,7 +203,9 @@ import Testing
 
     private static func list(_ count: Int) -> [Data] { [Data](repeating: element, count: max(0, count)) }
 
-    @Test func `FeliCa fields: in range they are sent, one beyond they are an error and send nothing`() async throws {
+    @Test func `FeliCa parameters: sent up to their limits; a value beyond a limit is an error and sends nothing`()
+        async throws
+    {
         try await Self.check(Self.feliCa) { try await ScriptedTag.feliCa() }
         let (channel, tag) = try await ScriptedTag.feliCa()
         let (service, block) = (Data([9, 0]), Data(count: 16))
@@ -238,7 +244,10 @@ import Testing
         },
     ]
 
-    @Test func `Card fields: in range they are sent, one beyond they are an error and send nothing`() async throws {
+    @Test
+    func `APDU and MIFARE parameters: sent up to their limits; a value beyond a limit is an error and sends nothing`()
+        async throws
+    {
         try await Self.check(Self.apdus) { try await ScriptedTag.iso7816("9000") }
         let packets: [Field<any NFCMiFareTag>] = [
             Field("MIFARE command, bytes", 1...253, 4, 105) {

@@ -11,7 +11,7 @@ import VirtualTags
 
     // MARK: ISO 15693
 
-    @Test func `ISO 15693: a tag answers as the selected one from Select to Reset to Ready, and by its UID always`()
+    @Test func `ISO 15693 Select flag: answered between Select and Reset to Ready only; addressed commands always`()
         async throws
     {
         try await withTags(VirtualType5Tag(.icodeSLIX), polling: .iso15693) { _, scene in
@@ -58,7 +58,8 @@ import VirtualTags
 
     // MARK: FeliCa
 
-    @Test func `FeliCa: a card answers as the system polled for last, until polling of the session restarts`()
+    @Test
+    func `FeliCa polling of a system: later commands use its IDm, until restartPolling() finds the first system again`()
         async throws
     {
         let app = AppConfiguration.app(systems: ["0003", "FE00", "12FC"])

@@ -128,7 +128,8 @@ import Testing
         }
     }
 
-    @Test func `ISO 15693 commands: the tag's error, a lost tag and a wrong length each fail as on a phone`()
+    @Test
+    func `ISO 15693 commands: a tag's error is 102 with its code, a lost tag 100, a wrong length 102 with its key`()
         async throws
     {
         for row in Self.iso15693 where !row.answer.isEmpty {
@@ -152,7 +153,10 @@ import Testing
         }
     }
 
-    @Test func `ISO 15693 system information: a field that the tag leaves out is -1`() async throws {
+    @Test
+    func `ISO 15693 system information: a field that the tag leaves out is -1; a cut or longer answer is error 102`()
+        async throws
+    {
         let uid = "06050403020107e0"
         let rows: [(flags: String, fields: String, values: String)] = [
             ("0f", "01021b0304", "1 2 4 28 4"), ("00", "", "-1 -1 -1 -1 -1"), ("04", "ff1f", "-1 -1 32 256 -1"),
@@ -173,7 +177,9 @@ import Testing
         }
     }
 
-    @Test func `ISO 15693 blocks: an answer has the blocks asked for, of 1 to 32 bytes each`() async throws {
+    @Test func `ISO 15693 blocks: blocks of 1 to 32 bytes are accepted; other sizes, or too few blocks, are error 102`()
+        async throws
+    {
         for (size, error) in [(0, 102), (1, 0), (32, 0), (33, 102)] {
             let block = String(repeating: "5a", count: size)
             let (_, tag) = try await ScriptedTag.iso15693("00" + block, "0001" + block, "00" + block + block)
@@ -194,7 +200,9 @@ import Testing
         }
     }
 
-    @Test func `ISO 15693 identifier: the bytes as people write them, with maker and serial number`() async throws {
+    @Test func `ISO 15693 identifier: begins with E0; icManufacturerCode and icSerialNumber are parts of it`()
+        async throws
+    {
         let (_, tag) = try await ScriptedTag.iso15693()
         #expect(tag.identifier.hexText() == "e007010203040506")
         #expect(tag.icManufacturerCode == 7 && tag.icSerialNumber.hexText() == "010203040506")
@@ -248,7 +256,8 @@ import Testing
         }
     }
 
-    @Test func `FeliCa commands: an answer that is cut, too long, or another card's or command's is error 102`()
+    @Test
+    func `FeliCa answer: cut, too long, with another IDm or another response code is error 102; a lost card is 100`()
         async throws
     {
         for row in Self.feliCa {
@@ -320,7 +329,8 @@ import Testing
         }
     }
 
-    @Test func `FeliCa polling: later commands go to the system that answered, and none to a silent one`() async throws
+    @Test func `FeliCa polling: later commands use the IDm of the answer; without an answer currentIDm is empty`()
+        async throws
     {
         let other = "0909090909090909"
         let (channel, tag) = try await ScriptedTag.feliCa(

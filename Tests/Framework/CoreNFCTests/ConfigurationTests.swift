@@ -45,7 +45,8 @@ import Testing
         #expect(App().violation(ofPolling: Data([0, 3])) == nil)
     }
 
-    @Test func `Formats: a session without its entitlement is refused, and in strict mode ends the process`() {
+    @Test
+    func `Reader session formats: a session without its entitlement is refused, or ends the process in strict mode`() {
         let tags = AppConfiguration.Request.tags(feliCa: false, pace: false)
         let pace = AppConfiguration.Request.tags(feliCa: false, pace: true)
         let rows: [(AppConfiguration.Request, [String], Bool)] = [
@@ -129,7 +130,8 @@ import Testing
         }
     }
 
-    @Test func `Files beside the program: found, and a variable names another one`() throws {
+    @Test func `Info.plist and entitlements beside the program: used, unless NFC_INFO_PLIST names another file`() throws
+    {
         let folder = Folder()
         let program = folder.path("App")
         #expect(App(environment: [:], executable: program) == App())
@@ -151,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: ["Package_App.resources/Resources", "Package_App.resources", "App.resources"])
-    func `Files in the resources of the program's target: found, and those of other targets are not`(
+    func `Info.plist and entitlements in a resource bundle: used if the bundle belongs to the program's target`(
         place: String
     ) throws {
         let folder = Folder()
@@ -165,7 +167,9 @@ import Testing
         }
     }
 
-    @Test func `Several files: the one beside the program counts, then its resources, then the folder above`() throws {
+    @Test func `Several Info.plist files: beside the program goes first, then its resources, then the folder above`()
+        throws
+    {
         let folder = Folder()
         for place in ["Info.plist", "Programs/App.resources/Info.plist", "Programs/Info.plist"] {
             let path = try folder.write(place, [Self.usage: place])

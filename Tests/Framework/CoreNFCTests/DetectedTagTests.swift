@@ -9,7 +9,7 @@ import VirtualTags
 
 /// What the object of a detected tag is and says.
 @Suite(.timeLimit(.minutes(1))) struct DetectedTagTests {
-    @Test func `Tag object: of one kind by its type, its conversions and its description`() async throws {
+    @Test func `Tag object: its type, its conversions and its description name the same kind of tag`() async throws {
         let rows: [(DiscoveredTag.Identity, __NFCTagType, Int, String)] = [
             (ScriptedTag.vicinity, .ISO15693, 0, "iso15693(<NFCISO15693Tag"),
             (ScriptedTag.feliCa, .feliCa, 1, "feliCa(<NFCFeliCaTag"),
@@ -32,7 +32,9 @@ import VirtualTags
         }
     }
 
-    @Test func `MIFARE family: NXP's UIDs are ultralight or desfire, historical bytes of Plus are plus`() async throws {
+    @Test func `MIFARE family: ultralight or desfire for UIDs of NXP, plus by its historical bytes, else unknown`()
+        async throws
+    {
         func card(_ uid: [UInt8], _ historicalBytes: [UInt8] = []) -> VirtualType4Tag {
             let ats = [UInt8(2 + historicalBytes.count), 0x08] + historicalBytes
             return VirtualType4Tag(card: TestTag.card(), frontEnd: .nfcA(uid: uid, atqa: 0x0044, ats: ats))
@@ -72,7 +74,7 @@ import VirtualTags
         }
     }
 
-    @Test func `ISO 7816 Type B: the application data of its ATQB, and their coding`() async throws {
+    @Test func `ISO 7816 Type B: applicationData and its coding are those of the ATQB`() async throws {
         // ADC is 0 for a proprietary coding (ISO/IEC 14443-3, 7.9.4.6).
         for (options, isProprietary) in [(UInt8(0x71), true), (0x75, false)] {
             let front = Type4FrontEnd.nfcB(
@@ -100,7 +102,7 @@ import VirtualTags
     }
 
     @Test(arguments: ["MIFARE Classic 1K", "Topaz 512"])
-    func `Tag that phones don't detect: none for a session for tags, and without technology for NDEF`(
+    func `MIFARE Classic and Topaz: not found by a tag session; an NDEF session finds a tag of no technology`(
         product: String
     ) async throws {
         try await withField(.product(product)) { field in

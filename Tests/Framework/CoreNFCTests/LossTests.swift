@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func `Tag lost at any exchange of a command: one completion with error 100, or 102 for an ISO 7816 card`(
+    func `Tag lost at any exchange of a command: one completion, with error 100, or 102 for ISO 7816 and ISO 15693`(
         _ kind: Kind
     ) async throws {
         let app = AppProperties(
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `Task cancelled at any exchange: each command is answered as if nothing had been`() async throws {
+    @Test func `Task cancelled at any exchange: every command is still sent and succeeds`() async throws {
         let moments = try await Self.flow().moments
         for moment in moments {
             let (codes, exchanges) = try await Self.flow(at: moment) { _, work in work.cancel() }

@@ -21,7 +21,7 @@ import Testing
         )
     }
 
-    @Test func `Message from bytes: its records, and its length`() throws {
+    @Test func `NFCNDEFMessage(data:): has the records and the length of the bytes; nil for invalid bytes`() throws {
         let data = Data([0xD1, 0x01, 0x0C, 0x55, 0x04] + "example.com".utf8)
         let message = try #require(NFCNDEFMessage(data: data))
         #expect(message.records.count == 1 && message.length == data.count)
@@ -34,7 +34,8 @@ import Testing
         }
     }
 
-    @Test func `Well-known records: a link is abbreviated, and a text is in UTF-16, its language with a hyphen`() throws
+    @Test func `Well-known records: URI prefixes are abbreviated; text is UTF-16, its language code has a hyphen`()
+        throws
     {
         for (link, payload) in [("https://www.example.com", "\u{2}example.com"), ("tel:+15551234", "\u{5}+15551234")] {
             let record = try #require(NFCNDEFPayload.wellKnownTypeURIPayload(string: link))
@@ -57,11 +58,16 @@ import Testing
 
     // The type and the payload have 8 bytes, and a header 3.
     @Test(arguments: [(2, 17), (5, 11), (0, 11), (-1, 11), (-2, 11), (Int.min, 11)])
-    func `Chunk size: the length counts a header for each chunk, and none without`(chunk: Int, length: Int) {
+    func `Chunk size: length counts a header for each chunk; sizes of 0 and less mean no chunks`(
+        chunk: Int,
+        length: Int
+    ) {
         #expect(NFCNDEFMessage(records: [Self.record(chunk: chunk)]).length == length)
     }
 
-    @Test func `Secure coding: all fields of all records are kept, and an archive that can't be is nil`() throws {
+    @Test func `Secure coding: keeps every field of each record; a record with an invalid type name format is nil`()
+        throws
+    {
         let records = [Self.record(id: [1], chunk: 2), Self.record(.nfcExternal, "a:b"), Self.record(.empty, "", "")]
         let message = NFCNDEFMessage(records: records)
         let archive = try NSKeyedArchiver.archivedData(withRootObject: message, requiringSecureCoding: true)
@@ -84,7 +90,7 @@ import Testing
 
     // MARK: Activities
 
-    @Test func `User activity: one from a tag has its link and message, and another one an empty record`() throws {
+    @Test func `User activity: one from a tag has the tag's link and message; any other has one empty record`() throws {
         let activity = NSUserActivity(activityType: "com.example.read")
         #expect(activity.ndefMessagePayload.records.map(\.typeNameFormat) == [.empty] && activity.webpageURL == nil)
         activity.title = "Read"

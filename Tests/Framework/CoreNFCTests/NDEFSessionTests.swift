@@ -8,7 +8,10 @@ import VirtualTags
 /// What the delegate of a session for NDEF gets, in order.
 @Suite(.timeLimit(.minutes(1))) struct NDEFSessionTests {
     @Test(arguments: [(true, ["active", "messages 1", "ended 204"]), (false, ["active", "messages 1", "ended 200"])])
-    func `Messages: a session ends with the first one when asked to`(once: Bool, log: [String]) async throws {
+    func `invalidateAfterFirstRead: the session ends with 204 after the first message; without it, polling goes on`(
+        once: Bool,
+        log: [String]
+    ) async throws {
         await withVirtualField { field in
             field.tags.bring(TestTag.ntag213())
             let delegate = MessageDelegate()
@@ -24,7 +27,7 @@ import VirtualTags
     }
 
     @Test(arguments: [true, false])
-    func `Tags: a delegate that takes them is never given messages, and its session does not end by itself`(
+    func `NDEF delegate that takes tags: gets no messages, and invalidateAfterFirstRead does not end its session`(
         once: Bool
     ) async throws {
         try await withVirtualField { field in
@@ -44,7 +47,10 @@ import VirtualTags
         }
     }
 
-    @Test func `Messages: each tag is reported once for each time that it is brought near`() async throws {
+    @Test
+    func `Messages: a tag's message is reported once for each visit; restartPolling() does not repeat the report`()
+        async throws
+    {
         try await withField { field in
             var tags: [NearbyTag] = []
             for number in 1...2 {
@@ -73,7 +79,8 @@ import VirtualTags
         }
     }
 
-    @Test func `First message: an empty and a damaged one do not count, and take nothing from a tag beside them`()
+    @Test
+    func `invalidateAfterFirstRead: empty and damaged messages are skipped, the message of a tag beside them is read`()
         async throws
     {
         func damaged(_ serial: UInt8) -> VirtualType2Tag { TestTag.ntag213(message: bytes("d101c855"), serial: serial) }
@@ -104,7 +111,9 @@ import VirtualTags
     enum Place: CaseIterable, Sendable { case callback, sessionQueue, mainQueue, mainActor }
 
     @Test(arguments: Place.allCases)
-    func `First message: the sheet shows the text that the app sets because of it`(_ place: Place) async throws {
+    func `invalidateAfterFirstRead: the success sheet shows the alertMessage that the app sets on the message`(
+        _ place: Place
+    ) async throws {
         for _ in 0..<20 {
             await withVirtualField { field in
                 field.tags.bring(TestTag.ntag213())

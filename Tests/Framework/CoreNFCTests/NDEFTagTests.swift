@@ -63,7 +63,9 @@ import VirtualTags
 
     // MARK: Failures
 
-    @Test func `Unusual tags: their status, and the codes of reading, writing and locking them`() async throws {
+    @Test func `Blank, damaged, unformatted and protected tags: NDEF status, and error codes of read, write and lock`()
+        async throws
+    {
         // The status and its capacity, then the codes of reading, writing a message of 26 bytes, and locking.
         let rows: [(String, any VirtualTag, NFCNDEFStatus, Int, [Int])] = [
             ("blank", TestTag.ntag213(message: []), .readWrite, 137, [403, 0, 0]),
@@ -108,7 +110,9 @@ import VirtualTags
         }
     }
 
-    @Test func `Message that can't be written: error 3 or 401, and the tag keeps its message`() async throws {
+    @Test func `writeNDEF: error 3 for an empty message, 401 if the tag refuses; the tag keeps its message`()
+        async throws
+    {
         let ntag = TestTag.ntag213()
         let before = ntag.contents.memory
         try await withNDEF(ntag) { field, scene in
@@ -129,7 +133,9 @@ import VirtualTags
         }
     }
 
-    @Test func `Writing: the message as it was when it was given`() async throws {
+    @Test func `writeNDEF: writes the message as it was at the call, although the app changes it afterwards`()
+        async throws
+    {
         try await withNDEF(TestTag.ntag213()) { _, scene in
             let (tag, message) = (scene.tag, TestTag.message("https://example.com/b"))
             let error: (any Error)? = await withCheckedContinuation { done in
@@ -143,7 +149,9 @@ import VirtualTags
 
     // MARK: Beside commands of the app's own
 
-    @Test func `NTAG: after commands of the app, the message, status and access are read anew`() async throws {
+    @Test func `NTAG changed by raw commands of the app: the next NDEF calls use its new message, status and access`()
+        async throws
+    {
         try await withTags(TestTag.ntag213()) { _, scene in
             let tag = try scene.miFare
             #expect(try await tag.readNDEF().link == TestTag.link)
@@ -163,7 +171,9 @@ import VirtualTags
         }
     }
 
-    @Test func `ICODE, FeliCa and Type 4: after commands of the app, the message is read anew`() async throws {
+    @Test func `ICODE, FeliCa and Type 4 tags changed by raw commands of the app: readNDEF returns the new message`()
+        async throws
+    {
         try await withTags(VirtualType5Tag(.icodeSLIX), polling: .iso15693) { _, scene in
             let (tag, empty) = (try scene.iso15693, Data(bytes("0300fe00")))
             try await tag.writeNDEF(TestTag.message())

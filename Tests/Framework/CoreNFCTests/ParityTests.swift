@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: Setup.allCases)
-    func `A client's own tags, sessions and conformances, and tasks that capture tags: no diagnostic`(
+    func `Client's own tags, sessions and conformances, and tasks that capture tags: compile without diagnostics`(
         setup: Setup
     ) throws {
         let captures = setup == .mode6 ? [] : ["Captures"]
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `Tags on other threads in mode 6: the compiler asks for @preconcurrency`() throws {
+    @Test func `Swift 6 mode, tags captured by tasks: the compiler suggests @preconcurrency`() throws {
         #expect(try Self.diagnostics(of: ["Captures"], in: .mode6).contains("add '@preconcurrency'"))
     }
 }

@@ -68,7 +68,7 @@ import VirtualTags
 
     private static let canceled = "200: Session invalidated by user"
 
-    @Test func `Phone of a simulator: each call of a session is reported to it, in order`() async throws {
+    @Test func `Simulator's phone: told of each call of a session and its delegate, in order`() async throws {
         try await Self.with(Phone(), [TestTag.ntag213(), VirtualType5Tag(.icodeSLIX)]) { phone, _ in
             let delegate = TagSessionDelegate()
             let session = tagSession(delegate, [.iso14443, .iso15693])
@@ -120,7 +120,7 @@ import VirtualTags
         func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {}
     }
 
-    @Test func `Delegate that uses the session when a tag is found: its call is reported before what it does`()
+    @Test func `Delegate that connects in its callback: the phone is told of the callback before the connection`()
         async throws
     {
         try await Self.with(Phone(), [TestTag.ntag213()]) { phone, _ in
@@ -141,7 +141,7 @@ import VirtualTags
             ([.radio, .freeReader], "6: NFC radio is disabled"), (.entitlement, "2: Missing required entitlement"),
             ([.radio, .entitlement], "2: Missing required entitlement"),
         ] as [(SessionNeeds, String)]
-    ) func `Withheld by the phone: the session ends with its code before its sheet is shown`(
+    ) func `Radio, reader or entitlement withheld by the phone: the session ends with that code, without a sheet`(
         withheld: SessionNeeds,
         reason: String
     ) async throws {

@@ -37,7 +37,9 @@ import Testing
         403 NDEF tag does not contain any NDEF message
         """
 
-    @Test func `Error text: each code has the phone's`() throws {
+    @Test func `Error text: localizedDescription of each code is the phone's text; a text in userInfo replaces it`()
+        throws
+    {
         for line in Self.texts.split(separator: "\n") {
             let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
             let code = try #require(Int(parts[0]).flatMap { NFCReaderError.Code(rawValue: $0) }, "\(line)")
@@ -48,7 +50,7 @@ import Testing
         #expect(own.localizedDescription == "Mine" && own.errorUserInfo["key"] as? Int == 7)
     }
 
-    @Test func `Error: every way in which clients look at it works`() {
+    @Test func `NFCReaderError: matches by code and by catch pattern, and has the code, domain and text as NSError`() {
         func name(_ code: NFCReaderError.Code) -> String {
             do {
                 throw NFCReaderError(code)

@@ -109,7 +109,7 @@ import VirtualTags
         }
     }
 
-    @Test func `Refusals delivered as data: the byte of a negative acknowledgement, and the tag stays`() async throws {
+    @Test func `deliversRefusals: a NAK is returned as one byte, and the tag stays connected`() async throws {
         try await withTags(TestTag.ntag213()) { field, scene in
             field.environment.deliversRefusals = true
             let tag = try scene.miFare
@@ -138,7 +138,7 @@ import VirtualTags
         }
     }
 
-    @Test func `NDEF call after PWD_AUTH: activates anew, so that a protected tag can't be written: error 401`()
+    @Test func `NDEF call after PWD_AUTH: activates the tag anew, so that writing a protected tag is error 401`()
         async throws
     {
         try await withTags(TestTag.protectedNTAG213(from: 4)) { _, scene in
@@ -153,7 +153,9 @@ import VirtualTags
 
     // MARK: Time
 
-    @Test func `Connection: lasts 20 seconds, and the session a minute`() async throws {
+    @Test func `Connected tag: unavailable 20 seconds after the connection; the session ends with 201 after 60`()
+        async throws
+    {
         try await withNDEF(TestTag.ntag213()) { field, scene in
             field.clock.advance(by: .seconds(19))
             #expect(scene.tag.isAvailable)

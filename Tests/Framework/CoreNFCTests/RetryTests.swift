@@ -58,7 +58,7 @@ import Testing
             (1, "0007", "07"),
         ]
     )
-    func `Retry: only a tag that does not answer is asked again, as often as allowed`(
+    func `Retry: a silent tag is asked again, up to maximumRetries times; a lost tag and an error are not`(
         retries: Int,
         script: String,
         result: String
@@ -92,8 +92,7 @@ import Testing
         #expect(values.withLock { $0 } == ["0 101"] && failing.channel.sent.count == 3)
     }
 
-    @Test func `Retry: each attempt waits for the interval of the configuration at the time of the call`() async throws
-    {
+    @Test func `Retry: each attempt waits for the retryInterval that the configuration had at the call`() async throws {
         let fixture = try await ScriptedTag(ScriptedTag.vicinity, ["none", "none", "0007"])
         let configuration = CommandRangeTests.custom(retries: 2, interval: 0.5)
         try fixture.tag.iso15693.sendCustomCommand(
@@ -115,7 +114,7 @@ import Testing
     // MARK: In a session
 
     @Test(arguments: [true, false])
-    func `Retry in a session: a command that waits for its next try ends with the session, or with the tag`(
+    func `Command between two retries: error 103 if the session ends, error 100 if the tag has left`(
         endsSession: Bool
     ) async throws {
         try await withTags(VirtualType5Tag(.icodeSLIX), polling: .iso15693) { field, scene in

@@ -50,7 +50,7 @@ import VirtualTags
         ("ended while it waits", .tags, .iso14443, AppConfiguration(), 200),
     ]
 
-    @Test func `Session that never begins: one end with its code, on its queue, and no sheet`() {
+    @Test func `Session that never becomes active: didInvalidate once, with its code and on its queue, and no sheet`() {
         for refusal in Self.refusals {
             let (field, sheet) = (VirtualField(), RecordingSheet())
             let reader: NFCEnvironment.Reader =
@@ -100,7 +100,8 @@ import VirtualTags
     ]
 
     @Test(arguments: Kind.allCases)
-    func `Active session: one end with the code of its cause, and later calls change nothing`(_ kind: Kind) async throws
+    func `Active session: didInvalidate once, with the code of the cause; later calls change nothing`(_ kind: Kind)
+        async throws
     {
         for way in Self.ways {
             try await withVirtualField { field in
@@ -125,7 +126,7 @@ import VirtualTags
         }
     }
 
-    @Test func `End from inside a callback: the sheet shows its message`() async throws {
+    @Test func `invalidate(errorMessage:) in a callback: the sheet shows the message`() async throws {
         try await withVirtualField { field in
             field.tags.bring(TestTag.ntag213())
             let delegate = TagSessionDelegate { session, event in
@@ -138,7 +139,7 @@ import VirtualTags
         }
     }
 
-    @Test func `End reported: the next session may begin in that callback, and gets its turn and the sheet`()
+    @Test func `Session begun in another one's didInvalidate: becomes active next, and has a sheet of its own`()
         async throws
     {
         try await withVirtualField { field in
@@ -167,7 +168,7 @@ import VirtualTags
 
     // MARK: What is left
 
-    @Test func `Ended session: freed, also when the app keeps a tag of it`() async throws {
+    @Test func `Ended session: freed even while the app keeps one of its tags`() async throws {
         try await withVirtualField { field in
             field.tags.bring(TestTag.ntag213())
             func keptTag() async throws -> any NFCMiFareTag {

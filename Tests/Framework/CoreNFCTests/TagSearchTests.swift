@@ -115,7 +115,7 @@ import VirtualTags
 
     // MARK: PACE
 
-    @Test func `PACE: a card that supports it is found by it, with nothing selected`() async throws {
+    @Test func `PACE polling option: a card that supports PACE is found, with no application selected`() async throws {
         let options: [NFCTagReaderSession.PollingOption] = [.pace, [.pace, .iso14443]]
         let pace = ["ISO 7816 PACE"]
         var document = try EMRTDContents(
@@ -197,7 +197,7 @@ import VirtualTags
             (false, [], 3), (false, [.iso14443, .pace], 2), (true, [.pace, .iso15693], 3),
             (true, [.iso14443, .iso15693], 200),
         ] as [(Bool, NFCTagReaderSession.PollingOption, Int)]
-    ) func `Restart with a configuration: no technology is error 3, and one without entitlement error 2`(
+    ) func `restartPolling(configuration:): no technology is error 3, and one without its entitlement error 2`(
         isPayment: Bool,
         options: NFCTagReaderSession.PollingOption,
         code: Int

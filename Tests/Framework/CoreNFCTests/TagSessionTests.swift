@@ -43,7 +43,8 @@ import VirtualTags
         }
     }
 
-    @Test func `Polling options: a technology not asked for is not reported, and no technology makes no session`()
+    @Test
+    func `Polling options: tags of other technologies are not reported; without a technology, session init is nil`()
         async throws
     {
         await withVirtualField { field in
@@ -62,7 +63,9 @@ import VirtualTags
 
     // MARK: Connecting
 
-    @Test func `Connection: commands given at once each go to the tag that is connected at their turn`() async throws {
+    @Test func `Commands in a row: each works if its tag is connected at its turn, and fails with 104 otherwise`()
+        async throws
+    {
         try await Self.two { _, session, one, other in
             let answers = Answers()
             one.sendMiFareCommand(commandPacket: Self.read) { answers.note("early", $1) }
@@ -83,7 +86,7 @@ import VirtualTags
 
     // MARK: Restarting polling
 
-    @Test func `Restart: the connection ends, for waiting commands too, and each of them is answered once`()
+    @Test func `restartPolling() during a command: that command completes; each waiting one fails once, with 100`()
         async throws
     {
         try await withTags(TestTag.ntag213()) { field, scene in
@@ -104,7 +107,7 @@ import VirtualTags
         }
     }
 
-    @Test func `Restart: the tags are reported once for it, also when polling restarts twice`() async throws {
+    @Test func `restartPolling() twice in a row: the tags are reported once`() async throws {
         await withVirtualField { field in
             field.tags.bring(TestTag.ntag213())
             let delegate = TagSessionDelegate()
@@ -133,7 +136,8 @@ import VirtualTags
 
     // MARK: APDUs without a connection
 
-    @Test func `APDU: connects its card when no tag is connected, and a MIFARE card's does not`() async throws {
+    @Test func `APDU without a connection: connects an ISO 7816 card; for a MIFARE card it is error 104`() async throws
+    {
         try await withTags(TestTag.ndefCard(), app: .app(applications: [AID.ndef]), connects: false) { _, scene in
             let (session, card) = (scene.session, try scene.iso7816)
             #expect(await code { try await card.readNDEF() } == 104)
@@ -149,7 +153,9 @@ import VirtualTags
         }
     }
 
-    @Test func `APDU: connects its card when the connected one is lost, and not before`() async throws {
+    @Test func `APDU to a card that is not connected: error 104, but connects once the connected card is lost`()
+        async throws
+    {
         let cards = [TestTag.ndefCard(1), TestTag.ndefCard(2)]
         let select = "00a4000c02e103"
         try await withTags(cards[0], cards[1], app: .app(applications: [AID.ndef]), connects: false) { field, scene in

@@ -153,7 +153,10 @@ import VirtualTags
         return bytes
     }
 
-    @Test func `card emulation in a field: the app answers the field's card reader; not on a reader`() async throws {
+    @Test
+    func `card emulation in a field: the app answers the field's card reader; systemNotAvailable on a real reader`()
+        async throws
+    {
         try await withField { field in
             #expect(CardSession.isSupported)
             let answer = try await Self.answer(to: field.cardReader)

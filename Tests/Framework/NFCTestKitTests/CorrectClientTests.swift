@@ -55,7 +55,7 @@ struct CorrectClient: Sendable, CustomTestStringConvertible {
 
 @Suite(.timeLimit(.minutes(10))) struct CorrectClientTests {
     @Test(arguments: CorrectClient.all)
-    func `correct client: passes everything that happens to a scan`(client: CorrectClient) async throws {
+    func `correct client: passes an exploration of every kind of fault`(client: CorrectClient) async throws {
         // Pairs are many runs: those clients lose the tag twice whose flows have few exchanges.
         let pairs: Exploration = ["ISO 15693", "ISO 7816"].contains(client.testDescription) ? .lossPairs : []
         let all = .everything + pairs + .noise(runs: 10)
@@ -66,7 +66,7 @@ struct CorrectClient: Sendable, CustomTestStringConvertible {
 
     // Every fifth: clients of other kinds, on other tags.
     @Test(arguments: stride(from: 0, to: CorrectClient.all.count, by: 5).map { CorrectClient.all[$0] })
-    func `same seed: the same runs leave the same traces`(client: CorrectClient) async throws {
+    func `exploration with the same seed: the same runs with the same traces`(client: CorrectClient) async throws {
         var before: [String]?
         for _ in 0..<2 {
             let lines = Lines()

@@ -68,7 +68,10 @@ struct FaultScriptTests {
             // A tag that comes back before nothing has slipped.
             ("loss@3,loss@9", ["loss@9", "slip@3", "loss@3+loss@9"]),
         ] as [(String, [String])]
-    ) func `simpler lines: a fault less, then a loss in place of another fault`(line: String, simpler: [String]) {
+    ) func `simpler lines: first those with one fault less, then those with a loss in place of a fault`(
+        line: String,
+        simpler: [String]
+    ) {
         #expect(FaultScript(line).simpler.map(\.description) == simpler)
     }
 }

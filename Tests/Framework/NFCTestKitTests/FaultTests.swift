@@ -9,7 +9,9 @@ import VirtualTags
 
 /// What an exploration makes happen, and when.
 @Suite(.timeLimit(.minutes(10))) struct FaultTests {
-    @Test func `exploration: tries its fault at each place, with its seed`() async throws {
+    @Test func `exploration of each kind: one run with its fault at each exchange or write, with the given seed`()
+        async throws
+    {
         typealias Places = @Sendable (ExplorationReport) -> [String]
         @Sendable func each(_ start: String, _ end: String = "") -> Places {
             { report in (1...report.exchanges).map { "\(start)@\($0)\(end)" } }
@@ -87,7 +89,7 @@ import VirtualTags
         }
     }
 
-    @Test func `noise: has four kinds, at every exchange`() async throws {
+    @Test func `noise: uses four kinds of faults, and reaches every exchange`() async throws {
         let lines = Lines()
         let noise = Exploration.noise(runs: 40, faults: 8)
         let report = try await explore(noise, near: linkTag, seed: 1, invariants: [lines.invariant]) {
@@ -113,7 +115,7 @@ import VirtualTags
         #expect(Exploration.everything.description == everything)
     }
 
-    @Test func `exploration that tries nothing: fails because of it`() async throws {
+    @Test func `exploration that tries nothing: fails with the reason that nothing is tried`() async throws {
         for empty in [[], .noise(runs: 0), .noise(runs: 0) + .noise(runs: -1)] as [Exploration] {
             let failure = try await failure(empty) { await LinkReader.runToLimit($0) }
             #expect(failure?.invariant == "something is tried", "\(empty)")
@@ -132,7 +134,9 @@ import VirtualTags
         ("cancel@9", "the user presses Cancel"), ("background@9", "the app goes to the background"),
         ("busy@1", "the system is busy, and refuses session 1"), ("stop@9", "the task of the flow is cancelled"),
         ("done@9", "the tag carries out exchange 9, and its answer is lost"),
-    ]) func `fault: is in the trace as a sentence`(line: String, sentence: String) async throws {
+    ]) func `trace of a run with a fault: describes the fault in one sentence`(line: String, sentence: String)
+        async throws
+    {
         let lines = Lines()
         try await explore(.replay(FaultScript(line)), near: linkTag, invariants: [lines.invariant]) { field in
             _ = try? await LinkClient.run(field)
@@ -161,7 +165,12 @@ import VirtualTags
         ("loss@3,loss@9", "fault: the tag slips away", "fault: the tag is back", 1000),
         ("second@1", "fault: a second tag enters the field", "fault: the second tag is taken away", 1000),
         ("swap@1", "fault: the tag leaves", "fault: another tag comes in its place: NTAG215 ", 1000),
-    ]) func `fault that ends: lasts its time of the field's clock`(line: String, start: String, end: String, time: Int)
+    ]) func `slip, second tag or swap: lasts the given milliseconds of the field's clock, by default a second`(
+        line: String,
+        start: String,
+        end: String,
+        time: Int
+    )
         async throws
     {
         let lines = Lines()
@@ -179,7 +188,9 @@ import VirtualTags
             ("background@5", .readerSessionInvalidationErrorSessionTerminatedUnexpectedly),
             ("cancel@5", .readerSessionInvalidationErrorUserCanceled),
         ] as [(String, NFCReaderError.Code)]
-    ) func `fault of a session: ends it with the phone's code`(line: String, code: NFCReaderError.Code) async throws {
+    ) func `fault of a session: ends the session with the phone's code`(line: String, code: NFCReaderError.Code)
+        async throws
+    {
         let codes = Box<NFCReaderError.Code?>()
         try await explore(.replay(FaultScript(line)), near: linkTag, invariants: []) { field in
             codes.set(try await field.completion("write") { LinkClient().start($0) }.code)
@@ -187,7 +198,8 @@ import VirtualTags
         #expect(codes.value == code)
     }
 
-    @Test func `fault of the second session: leaves the first one alone`() async throws {
+    @Test func `fault of the second session: the first session reads its tag, only the second one fails`() async throws
+    {
         let results = Locked<[[Bool]]>([])
         let flow: @Sendable (TestField) async throws -> Void = { field in
             let read = [await LinkReader.runToLimit(field) != nil, await LinkReader.runToLimit(field) != nil]

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `session without a tag: ends at its limit, which takes no real time`() async throws {
+    @Test func `session without a tag: ends as timed out when the field's clock has passed 60 seconds`() async throws {
         try await withField { field in
             let error = await #expect(throws: NFCReaderError.self) { try await LinkClient.run(field) }
             #expect(error?.code == .readerSessionInvalidationErrorSessionTimeout)
@@ -40,7 +40,9 @@ import Testing
 
     // MARK: The person
 
-    @Test func `bring, takeAway and swap: change the tags near the phone, and are in the trace`() async throws {
+    @Test func `bring, takeAway and swap: change the tags near the phone, and each adds a note to the trace`()
+        async throws
+    {
         try await withField(linkTag) { field in
             #expect(Self.notes(field).isEmpty && field.tags.count == 1)
             let first = field.tags[0]
@@ -80,7 +82,10 @@ import Testing
         }
     }
 
-    @Test func `app that polls again at once: waits end in time, and Cancel ends its session`() async throws {
+    @Test
+    func `app that restarts polling on every tag: wait(for:) of 2 s ends within 4 s, and Cancel ends the session`()
+        async throws
+    {
         try await withField(linkTag) { field in
             async let error = EagerClient.scan(field)
             await field.wait(for: .seconds(2))
@@ -91,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `calls and shown errors: in the trace with their names and numbers`() async throws {
+    @Test func `completions and shown errors: noted in the trace by name, repeated names with a number`() async throws {
         try await withField { field in
             for number in 0..<3 {
                 let called = try await field.completion("read") { $0(number) }
@@ -148,7 +153,9 @@ import Testing
         func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {}
     }
 
-    @Test func `waits: one after the other add up, and of two at once the longer counts`() async throws {
+    @Test func `wait(for:): successive waits add up on the field's clock, concurrent ones last as long as the longest`()
+        async throws
+    {
         try await withField { field in
             await field.wait(for: .seconds(2))
             await field.wait(for: .milliseconds(500))
@@ -189,7 +196,9 @@ import Testing
         }
     }
 
-    @Test func `session begun while the last sheet leaves: waits, or fails with 203 if asked for`() async throws {
+    @Test func `session begun while the last sheet leaves: waits, or fails with 203 under refuseWhileSheetLeaves`()
+        async throws
+    {
         for policy in [SessionArbiter.BusyPolicy.queue, .refuseWhileSheetLeaves] {
             let code: NFCReaderError.Code? = policy == .queue ? nil : .readerSessionInvalidationErrorSystemIsBusy
             try await withField(linkTag, busyPolicy: policy) { field in
@@ -216,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func `same seed: the same trace, alone, beside 60 fields, and on busy processors`() async throws {
+    @Test func `field with the same seed: the same trace beside 60 other fields as on busy processors`() async throws {
         let together = try await withThrowingTaskGroup(of: (Int, Trace).self) { group in
             for number in 0..<60 { group.addTask { (number, try await Self.trace(number)) } }
             return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }

@@ -109,7 +109,9 @@ import VirtualTags
 
     // MARK: Limits
 
-    @Test func `limit: a flow that takes just as long ends by itself, and a longer one with neverEnds`() async throws {
+    @Test func `limit: a flow that takes exactly the limit succeeds, one that takes longer throws neverEnds`()
+        async throws
+    {
         try await withField(limit: .seconds(5)) { field in
             try await Task.sleep(for: .seconds(5))
             #expect(field.now == .seconds(5))
@@ -146,7 +148,9 @@ import VirtualTags
         #expect(wasCancelled.value == true)
     }
 
-    @Test func `cancelled caller of withField: the test is cancelled, and its result returned`() async throws {
+    @Test func `withField in a cancelled task: its body is cancelled, and the result or error of the body returned`()
+        async throws
+    {
         let (begun, never) = (Gate(), Gate())
         let caller = Task {
             try await withField(grace: .seconds(6)) { _ in

@@ -13,7 +13,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct OwnershipTests {
     // MARK: Work of nobody
 
-    @Test(.ownThreads) func `session begun on a thread of no test, one open field: belongs to that field`() async {
+    @Test(.ownThreads) func `session begun on a thread outside of all tests, one open field: belongs to that field`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let stranger = Stranger()
             try await withField(linkTag) { field in
@@ -46,7 +48,8 @@ import Testing
         }
     }
 
-    @Test(.ownThreads) func `session on a thread of no test, two open fields: each test fails with the reason`() async {
+    @Test(.ownThreads)
+    func `session begun on a thread outside of all tests, two open fields: each test fails with the reason`() async {
         await #expect(processExitsWith: .success) {
             let stranger = Stranger()
             let results = await Self.two { number, field in
@@ -134,7 +137,8 @@ import Testing
         var count: Int { lock.withLock { objects.count } }
     }
 
-    @Test(arguments: Leftover.allCases) func `ended field: frees what a client leaves`(
+    @Test(arguments: Leftover.allCases)
+    func `ended field: is freed with its tags and the client, whatever work the client has left running`(
         leftover: Leftover
     )
         async throws
@@ -216,7 +220,7 @@ import Testing
         return inTask && onQueue && usesProcessEnvironment()
     }
 
-    @Test(.ownThreads) func `code after a field or an exploration: belongs to no test`() async {
+    @Test(.ownThreads) func `code after the end of a field or an exploration: has no field any more`() async {
         await #expect(processExitsWith: .success) {
             for _ in 0..<20 {
                 try await withField(linkTag) { field in _ = try await LinkReader.run(field) }

@@ -5,9 +5,13 @@ import Testing
 
 /// Where the functions of the system can't be replaced: time is real, and one line says so.
 @Suite(.timeLimit(.minutes(5))) struct PlainTimeTests {
-    @Test func `functions on this system: are replaced`() { #expect(ReplacedFunctions.probe() == nil) }
+    @Test func `time functions of this system's libraries: can be replaced by those of the field's clock`() {
+        #expect(ReplacedFunctions.probe() == nil)
+    }
 
-    @Test(.ownThreads) func `functions that can't be replaced: plain time, and a line that says so once`() async throws
+    @Test(.ownThreads)
+    func `time functions that can't be replaced: fields use real time, and one line on standard error says why`()
+        async throws
     {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             try await ReplacedFunctions.$probe.withValue({ "the system's libraries have no dispatch_time" }) {

@@ -151,7 +151,9 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
 
 @Suite(.timeLimit(.minutes(10)), .serialized) struct PlantedBugTests {
     @Test(arguments: PlantedBug.all.filter { $0.found != nil })
-    func `planted bug: found as the documentation says, and its line replays it`(planted: PlantedBug) async throws {
+    func `planted bug: found by the invariant in the documentation, and its replay line fails in the same way`(
+        planted: PlantedBug
+    ) async throws {
         let failure = try #require(
             await #expect(throws: ExplorationFailure.self) { _ = try await planted.explore() }
         )

@@ -16,7 +16,10 @@ import Testing
         ("nak@1+flip@2", "loss@2 after 4"), ("loss@1,loss@2", "loss@2 after 3"),
         // The seed stays.
         ("nak@1+cancel@2#7", "cancel@2#7 after 3"), ("flip@1#7", "loss@1#7 after 3"),
-    ]) func `failing replay line: made simpler in the fewest runs`(line: String, simplest: String) async throws {
+    ]) func `failing replay line: the report has the simplest line that still fails, after as few runs as possible`(
+        line: String,
+        simplest: String
+    ) async throws {
         let mine = Invariant("mine") { $0.replay == nil ? nil : "it is not" }
         let failure = try await failure(.replay(FaultScript(line)), invariants: [mine]) { field -> Int in
             _ = try? await LinkReader.run(field)
@@ -151,7 +154,7 @@ import Testing
 
     // MARK: The report
 
-    @Test func `report: counts exchanges, writes and runs, and what never happened`() async throws {
+    @Test func `report: counts exchanges, writes, runs, and the runs whose fault never happened`() async throws {
         let runs = RunCount()
         let report = try await explore(.losses, near: linkTag, invariants: []) { field in
             // Every third run is over before anything can happen.
@@ -170,7 +173,9 @@ import Testing
         #expect(report.description.contains("Tried: \(losses.runs) losses (\(missed) never happened)."))
     }
 
-    @Test func `report of everything: suggests what the flow lacks`() async throws {
+    @Test func `report of an exploration of everything: suggests what the flow should return, show or write`()
+        async throws
+    {
         let report = try await explore(.everything, near: linkTag) { _ = try await LinkReader.run($0) }
         #expect(report.suggestions.count == 3)
         #expect(report.description.contains(" To find more: return what the app read"))

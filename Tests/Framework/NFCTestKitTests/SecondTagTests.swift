@@ -32,7 +32,11 @@ import VirtualTags
             ("FeliCa Lite-S", [2, 0xFE, 1, 2, 3, 4, 5, 6], "02fe010203040504"),
             ("generic Type 4B", [1, 2, 3, 4], "01020300"),
         ] as [(String, [UInt8], String)]
-    ) func `second tag: has the same product, and a UID that is found first`(name: String, uid: [UInt8], other: String)
+    ) func `second tag: same product as the first tag, and a UID that anticollision finds before the first`(
+        name: String,
+        uid: [UInt8],
+        other: String
+    )
         async throws
     {
         let contents = try #require(await Self.companion(of: .product(name, holding: .uri(oldLink), uid: uid)))
@@ -47,7 +51,10 @@ import VirtualTags
             (TagMessage(bytes: [0xD2, 3, 2] + Array("a/b".utf8) + [1, 2]), nil),
             (.uri("https://" + String(repeating: "x", count: 132)), nil), (.empty, nil),
         ] as [(TagMessage, TagMessage?)]
-    ) func `second tag: its first record has one more letter`(message: TagMessage, other: TagMessage?) async throws {
+    ) func `second tag: has the first tag's message with a 2 at the end of its text or link`(
+        message: TagMessage,
+        other: TagMessage?
+    ) async throws {
         let contents = try #require(await Self.companion(of: .product("NTAG213", holding: message)))
         let held = try await withField(.contents(contents)) { field in try await field.tags[0].message() }
         #expect(held == other ?? message)

@@ -11,7 +11,7 @@ import VirtualTags
 
 /// A tag as a test describes it, what it holds, and the words about both.
 @Suite(.timeLimit(.minutes(5))) struct TagSpecTests {
-    @Test func `UID: the one that is asked for, or one that follows from the seed`() async throws {
+    @Test func `UID: the one that the test names, else one that follows from the seed`() async throws {
         for uid in [[1, 2, 3, 4], [4, 1, 2, 3, 4, 5, 6]] as [[UInt8]] {
             try await withField(.product("MIFARE Classic 1K", uid: uid)) { field in
                 #expect(field.tags[0].virtual.identifier == uid)
@@ -57,7 +57,8 @@ import VirtualTags
         }
     }
 
-    @Test func `tag given as object: used itself in a field, and copied for each run; contents make a new tag`()
+    @Test
+    func `tag object: a field uses the object itself, an exploration a copy in each run; contents make a new tag`()
         async throws
     {
         let contents = try #require(TagProduct(named: "NTAG213")).blank(uid: [4, 1, 2, 3, 4, 5, 6])
@@ -103,7 +104,9 @@ import VirtualTags
         }
     }
 
-    @Test func `records of several messages: joined in order; one that is invalid makes a tag fail`() async throws {
+    @Test func `array of messages: their records are joined in order; an invalid message makes the whole invalid`()
+        async throws
+    {
         let message: TagMessage = [
             .uri("https://example.com"), .empty, .text("Day pass"), .media("text/plain", [1]), .external("a:b", [2]),
         ]
@@ -116,7 +119,9 @@ import VirtualTags
         #expect(invalid.bytes == [0])
     }
 
-    @Test func `memory and password: as asked for, and refused where they do not fit`() async throws {
+    @Test func `bytes, services and password of a tag: written where the test says; badTag if the tag can't have them`()
+        async throws
+    {
         let bytes: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
         for (product, block, start) in [("NTAG213", 10, 40), ("ICODE SLIX", 10, 40), ("FeliCa Lite-S", 2, 32)] {
             try await withField(TagSpec.product(product).writing(bytes, atBlock: block)) { field in
@@ -186,7 +191,9 @@ import VirtualTags
         }
     }
 
-    @Test func `own applet: begins each run with its original memory, which is checked`() async throws {
+    @Test func `tag with an applet of the test: each run begins with the original memory, and memoryIntact checks it`()
+        async throws
+    {
         let tag = TagSpec.tag(VirtualType4Tag(card: ApplicationCard([Counter()])))
         let counts = Locked<[[UInt8]]>([])
         let report = try await explore(.cancels, near: tag, app: AppletReader.app) { field in

@@ -17,7 +17,9 @@ import VirtualTags
         }
     }
 
-    @Test func `scope: sessions use its tags, sheet and clock, and it is freed afterwards`() async throws {
+    @Test func `withVirtualField: sessions use the scope's tags, sheet and clock; its environment is freed afterwards`()
+        async throws
+    {
         let contents = try await withField(linkTag) { try $0.tags[0].contents() }
         try await withVirtualField { scope in
             scope.tags.bring(contents.makeTag())
@@ -36,7 +38,9 @@ import VirtualTags
         #expect(environment == nil)
     }
 
-    @Test func `limits: a session ends at its limit, and the scope is idle once the sheet has left`() async throws {
+    @Test func `limits: a session ends as timed out at its limit; untilIdle() returns once the sheet has left`()
+        async throws
+    {
         var limits = SessionLimits()
         limits.session = .seconds(5)
         for (limits, limit) in [(SessionLimits(), 60), (limits, 5)] {
@@ -79,7 +83,7 @@ import VirtualTags
         #expect(clock.now == .milliseconds(1500) + airtime.duration && airtime.duration > .zero)
     }
 
-    @Test func `event: fires at its very time, late ones at once, cancelled ones never`() {
+    @Test func `clock event: fires at exactly its time, at once if its time has passed, and never once cancelled`() {
         let clock = ManualClock()
         let fired = Locked<[Duration]>([])
         clock.advance(by: Duration.seconds(10))

@@ -214,7 +214,9 @@ import Testing
         }
     }
 
-    @Test func `task of a block: not on the block's queue, and before a wait for it ends`() async throws {
+    @Test func `task begun in a block that then waits for it: runs off the block's queue before the wait times out`()
+        async throws
+    {
         let (queue, key) = (DispatchQueue(label: "client"), DispatchSpecificKey<Bool>())
         queue.setSpecific(key: key, value: true)
         let isOnQueue = Box<Bool>()

@@ -33,11 +33,14 @@ import VirtualTags
         (.readerSessionInvalidationErrorSessionTimeout, "timed out"), (.readerTransceiveErrorTagConnectionLost, "lost"),
         (.readerErrorUnsupportedFeature, "unsupported"),
     ])
-    func `Client that imports only Core NFC: it distinguishes errors`(code: NFCReaderError.Code, name: String) {
+    func `Client that imports only Core NFC: tells reader errors apart by their codes`(
+        code: NFCReaderError.Code,
+        name: String
+    ) {
         #expect(ScanLog.name(of: NFCReaderError(code)) == name)
     }
 
-    @Test func `Client's subclass of a session: calls its delegate`() throws {
+    @Test func `Client's mock subclass of NFCTagReaderSession: delivers its error to the client's delegate`() throws {
         let plugin = NfcPlugin()
         let found = Locked<[String: String]>([:])
         plugin.onError = { error in found.withLock { $0["error"] = error["type"] as? String } }
@@ -91,20 +94,20 @@ import VirtualTags
         #expect(openedLink(NSUserActivity(activityType: NSUserActivityTypeBrowsingWeb)) == .nothing)
     }
 
-    @Test func `Card client without a reader: unavailable`() async throws {
+    @Test func `Card client without a reader: finds card emulation unavailable`() async throws {
         try await withoutReader {
             let log = try await runLoyaltyCard { $0 }
             #expect(log == ["unavailable"])
         }
     }
 
-    @Test func `Client's actor that owns a connection: throws its own errors`() async throws {
+    @Test func `Client's actor without a connection: throws its own error notConnected`() async throws {
         let vault = Vault()
         let command = try #require(NFCISO7816APDU(data: Data([0, 0x84, 0, 0, 8])))
         await #expect(throws: VaultError.notConnected) { try await vault.send(command) }
     }
 
-    @Test func `Client in Swift 5 mode: maps each error code to its own name`() {
+    @Test func `Client in Swift 5 mode: names a reader error by its code, and any other error unknown`() {
         let plugin = NfcPlugin()
         #expect(plugin.map(NFCReaderError(.readerErrorRadioDisabled))["type"] as? String == "radioDisabled")
         #expect(plugin.map(CocoaError(.fileNoSuchFile))["type"] as? String == "unknown")

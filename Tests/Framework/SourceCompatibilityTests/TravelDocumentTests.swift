@@ -37,7 +37,9 @@ private struct SystemCryptography: DocumentCryptography {
             .emrtd(pupi: [0x31, 0x32, 0x33, 0x34]),
         ]
     )
-    func `Travel document: basic access control, then EF.COM, data groups 1 and 2 and EF.SOD`(frontEnd: Type4FrontEnd)
+    func `Travel document: after basic access control, EF.COM, data groups 1 and 2 and EF.SOD are read`(
+        frontEnd: Type4FrontEnd
+    )
         async throws
     {
         let contents = try EMRTDContents(MachineReadableZone(Self.lines.joined()), signer: .test)
@@ -53,7 +55,9 @@ private struct SystemCryptography: DocumentCryptography {
         }
     }
 
-    @MainActor @Test func `Travel document from an image: read`() async throws {
+    @MainActor @Test func `Travel document from a JSON image with its machine readable zone: EF.COM is read`()
+        async throws
+    {
         let text = #"{"type": "T4T", "product": "eMRTD", "uid": "08112233", "mrz": "\#(Self.lines.joined())"}"#
         let image = try TagImage(parsing: Array(text.utf8))
         try await withVirtualField { field in

@@ -88,7 +88,7 @@ import VirtualTags
         }
     }
 
-    @Test func `Plugin: reads the message of a tag by its handle`() async throws {
+    @Test func `Plugin: reads a tag's message and sends it a command, by the handle given at discovery`() async throws {
         try await withVirtualField { field in
             field.tags.bring(VirtualTagExamples.ntag213)
             let (answers, answer) = AsyncStream<String>.makeStream()
@@ -113,7 +113,9 @@ import VirtualTags
         }
     }
 
-    @Test func `Page's call that is stored after begin(): answered when the session is active`() async throws {
+    @Test func `Plugin that stores the page's call after begin(): answers the call when the session becomes active`()
+        async throws
+    {
         try await withField(.product("NTAG213", holding: .uri("https://example.com"))) { field in
             for _ in 0..<5 {
                 let plugin = PageCallPlugin()
@@ -128,7 +130,7 @@ import VirtualTags
         }
     }
 
-    @Test func `Availability: true from the detection on, and false when the tag has left`() async throws {
+    @Test func `isAvailable: true from the detection of a tag, and false once the tag has left`() async throws {
         try await withField("NTAG213") { field in
             let log = Locked<[String]>([])
             let watcher = AvailabilityWatcher { line in log.withLock { $0.append(line) } }
@@ -147,7 +149,7 @@ import VirtualTags
     }
 
     @Test(arguments: [true, false])
-    func `Card of another phone: its data and its link are read, and another card is refused`(
+    func `Card emulated by another phone: its data and link are read; a phone without the application is refused`(
         hasApplication: Bool
     ) async throws {
         let app = AppProperties(infoPlist: [

@@ -92,7 +92,9 @@ private final class Count: Sendable {
 /// Each test runs in a process of its own, because the bus and the reader are named by its variables.
 @Suite(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct ListeningTests {
-    @Test(.ownThreads) func `listening app: gets links on the main queue, and learns when the bus ends`() async {
+    @Test(.ownThreads)
+    func `listening app: its delegate gets links on the main queue; its end handler is called when the bus ends`() async
+    {
         await #expect(processExitsWith: .success) {
             let bus = try TestBus()
             use(bus: bus.address)
@@ -119,7 +121,9 @@ struct ListeningTests {
     }
 
     @Test(.ownThreads)
-    func `app that listens in the background: a visible app takes its name, and its end is reported`() async throws {
+    func `app that listens in the background: ended when a visible app takes the name; other apps get nameTaken`()
+        async throws
+    {
         let bus = try TestBus()
         await #expect(processExitsWith: .success) { [address = bus.address as String] in
             use(bus: address)
@@ -149,7 +153,7 @@ struct ListeningTests {
         }
     }
 
-    @Test(.ownThreads) func `App that is freed: its links are refused`() async throws {
+    @Test(.ownThreads) func `Freed Application: links sent to its name are refused`() async throws {
         let bus = try TestBus()
         await #expect(processExitsWith: .success) { [address = bus.address as String] in
             use(bus: address)
@@ -192,7 +196,7 @@ private func serveSimulator(at path: String, _ lines: [String]) throws {
 
 @Suite(.timeLimit(.minutes(3))) struct SimulatorLinkTests {
     @Test(.ownThreads)
-    func `Simulator: the app gets the phone's links without a bus, and none that is not in its message`()
+    func `Simulator's phone: the app gets links without a bus, except a link that differs from its message's`()
         async throws
     {
         let folder = try PrivateFolder.random("nfc-tests")
@@ -222,7 +226,7 @@ private func serveSimulator(at path: String, _ lines: [String]) throws {
     }
 
     @Test(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))
-    func `app on the simulator's phone: not running for the bus, although its name is taken there`() async throws {
+    func `isRunning on the simulator's phone: false, although a program on the bus has the app's name`() async throws {
         let bus = try TestBus()
         await #expect(processExitsWith: .success) { [address = bus.address as String] in
             use(bus: address)

@@ -80,7 +80,7 @@ private final class Screen: UserActivityRestoring {
         }
     }
 
-    @Test func `Delegate released: a link waits for the next one, and is given once`() throws {
+    @Test func `Link without a delegate: waits for the next delegate, and is delivered to that one only`() throws {
         let application = Application()
         do { application.delegate = AppDelegate() }
         #expect(application.delegate == nil)
@@ -92,7 +92,8 @@ private final class Screen: UserActivityRestoring {
         #expect(second.links == ["a"] && third.links.isEmpty)
     }
 
-    @Test func `Delegate that leaves after the first of several links: the others wait for the next delegate`() throws {
+    @Test func `Delegate removed after the first of several links: the other links wait for the next delegate`() throws
+    {
         let (application, leaving, next) = (Application(), AppDelegate(), AppDelegate())
         for number in 1...3 { #expect(try give("\(number)", to: application)) }
         leaving.leaves = true

@@ -100,7 +100,9 @@ import Testing
 
     // MARK: The service
 
-    @Test func `gate of the service: each program that states its purpose gets one answer`() async throws {
+    @Test func `reader gate: a grant answers each waiting program once, and no program that has not stated a purpose`()
+        async throws
+    {
         let service = try Service()
         let (one, other) = (try Program(service.gate, [Self.session]), try Program(service.gate))
         #expect(await service.wants() == [.session])

@@ -206,7 +206,9 @@ import VirtualTags
             },
         ]
 
-    @Test(arguments: findings + commands) func `reader with a flaw: fails, and the failure names it`(row: Case) async {
+    @Test(arguments: findings + commands) func `reader with a flaw: its scenario fails, and the failure names the flaw`(
+        row: Case
+    ) async {
         let failure = await Self.failure(of: row.scenario, in: .faulty(row.flaw, patience: row.patience))
         #expect(failure?.description.contains(row.words) == true, "\(failure?.description ?? "none")")
     }
@@ -215,7 +217,9 @@ import VirtualTags
 
     private static let withoutV = Set(Technology.allCases).subtracting([.nfcV])
 
-    @Test func `technology that a reader lacks: is a limit if it says so, and else a failure`() async throws {
+    @Test func `technology that a reader lacks: a known limit if its set-up lists the lack, else a failure`()
+        async throws
+    {
         let lacks: [ReaderCapability: String] = [
             .technology(.nfcV): "No ISO/IEC 15693.", .packets(.nfcV): "No packets.",
         ]
@@ -239,7 +243,8 @@ import VirtualTags
         ([0x78], .type1, "Type 1: is written, checked and read"),
     ]
 
-    @Test(arguments: refusals) func `command that a reader refuses: is a limit if it says so, and else a failure`(
+    @Test(arguments: refusals)
+    func `command that a reader refuses as unsupported: a known limit if its set-up lists the lack, else a failure`(
         request: [UInt8],
         lacks: ReaderCapability,
         name: String

@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `semaphore that a delay signals: the delay passes`() async throws {
+    @Test func `semaphore signalled by asyncAfter: the delay passes by the field's clock`() async throws {
         try await Self.read(grace: .seconds(60)) { read in
             let semaphore = DispatchSemaphore(value: 0)
             DispatchQueue.global().asyncAfter(deadline: .now() + 5) { semaphore.signal() }
@@ -120,7 +120,9 @@ import Testing
     }
 
     @Test(arguments: RealWait.allCases)
-    func `handler that really waits: no limit of a session passes`(wait: RealWait) async throws {
+    func `handler that waits for a server in real time: the session's limits do not pass meanwhile`(wait: RealWait)
+        async throws
+    {
         let server = SlowServer()
         try await Self.read { read in
             wait.perform(server)

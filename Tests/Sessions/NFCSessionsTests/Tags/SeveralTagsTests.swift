@@ -246,7 +246,9 @@ import VirtualTags
     }
 
     @Test(arguments: [UInt8(1), 2])
-    func `card that left while it was opened: the other card is selected again unless it was opened last`(lost: UInt8)
+    func `card lost when opened: connecting to the other card selects the other again, unless that was opened last`(
+        lost: UInt8
+    )
         async throws
     {
         let reader = SelectingReader([1, 2], lost: lost)
