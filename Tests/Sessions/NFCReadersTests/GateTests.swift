@@ -77,7 +77,8 @@ import Testing
         .purpose(.session), .tag([1, 2, 3, 4]), .tag([]), .tag([9, 8]),
     ]
 
-    @Test func `messages: the same split at every byte, and none when cut`() {
+    @Test func `messages of programs: parsed the same however the bytes are split; an incomplete one is not returned`()
+    {
         for cut in 0...Self.whole.count {
             var reader = GateMessages()
             #expect(reader.take(Self.whole[..<cut]) + reader.take(Self.whole[cut...]) == Self.messages)
@@ -89,7 +90,9 @@ import Testing
     }
 
     @Test(arguments: [[0x00], [session, session], [card, tag, 11], [tag, 1, 1], [session, tag, 255]] as [[UInt8]])
-    func `invalid message: the program is disconnected`(bytes: [UInt8]) async throws {
+    func `invalid message of a program: the program is disconnected and no longer wants the reader`(bytes: [UInt8])
+        async throws
+    {
         var reader = GateMessages()
         #expect(reader.take(bytes).last == .invalid && reader.take(Self.whole) == [])
         let service = try Service()
@@ -114,7 +117,9 @@ import Testing
         #expect(other.hears() == Self.granted && !one.hasAnswer)
     }
 
-    @Test func `gate of the service: wants the reader for all purposes of the open connections`() async throws {
+    @Test func `reader gate: the wanted purposes are those of all open connections, and shrink as they close`()
+        async throws
+    {
         let service = try Service()
         var programs: [Program] = []
         let wants: [(UInt8, Set<ReaderGate.Purpose>)] = [
@@ -130,7 +135,9 @@ import Testing
         }
     }
 
-    @Test func `second service, or a gate that can't be made: fails`() throws {
+    @Test func `second server at the same gate, or a gate whose folder can't be made: init throws with a reason`()
+        throws
+    {
         let service = try Service()
         for gate in [service.gate, ReaderGate(path: "/dev/null/background")] {
             let error = #expect(throws: ReaderGateServer.Failure.self) { try ReaderGateServer(gate) { _ in } }
@@ -138,7 +145,9 @@ import Testing
         }
     }
 
-    @Test func `service that ends: closes its connections, and its gate is open to the next one`() async throws {
+    @Test func `service that ends: its programs are disconnected, and another service can open the same gate`()
+        async throws
+    {
         var service: Service? = try Service()
         let (gate, folder) = try (#require(service?.gate), #require(service?.folder))
         let program = try Program(gate, [Self.session])
@@ -152,7 +161,9 @@ import Testing
 
     // MARK: Apps
 
-    @Test func `claim: waits for the answer, reports tags, and gives the reader back when released`() async throws {
+    @Test func `claim: waits for the grant, reports tag UIDs to the service, and gives the reader back when released`()
+        async throws
+    {
         let service = try Service()
         func hold() async throws {
             let (gate, clock) = (service.gate, ManualClock())
@@ -178,7 +189,9 @@ import Testing
         #expect(await service.wants() == [])
     }
 
-    @Test func `claim without an answer: waits two seconds; without a service: not at all`() async throws {
+    @Test func `claim that the service does not answer: ends after two seconds; without a service: nil at once`()
+        async throws
+    {
         let service = try Service()
         let (gate, clock) = (service.gate, ManualClock())
         async let claim = gate.claim(for: .session, clock: clock)

@@ -45,7 +45,9 @@ import VirtualTags
         try await TagImage(parsing: bytes).contents.readNDEF().message
     }
 
-    @Test func `named files: their tags are near, and the changed ones are written after a session`() async throws {
+    @Test func `image files by name: their tags are in the field; files of changed tags are rewritten after a session`()
+        async throws
+    {
         let folder = try Folder()
         let paths = try (1...3).map { try folder.put(ntag($0), as: "\($0).json") }
         /// The numbers of the files on their disk: others when the files were written again.
@@ -65,7 +67,10 @@ import VirtualTags
         #expect(try numbers()[1] != after[1] && environment.tagSaver?.failure == nil)
     }
 
-    @Test func `image files without saving, and the demonstration tag: not changed by a write`() async throws {
+    @Test
+    func `write without saving: the image file stays; the demonstration tag is read-write, with a link and a text`()
+        async throws
+    {
         let folder = try Folder()
         let path = try folder.put(ntag(1), as: "1.json")
         let before = try folder.bytes("1.json")
@@ -82,7 +87,7 @@ import VirtualTags
         #expect(read.message == link + text && read.access == .readWrite && read.capacity == 492)
     }
 
-    @Test func `file with keys: mode 0600, and others are readable for all`() async throws {
+    @Test func `new image file: mode 0600 if the tag has a password, else readable for all users`() async throws {
         let folder = try Folder()
         var secret = Type2Contents(blank: .ntag213, uid: uid(1))
         secret.memory.replaceSubrange(0x2B * 4..<0x2C * 4, with: [1, 2, 3, 4])
@@ -95,7 +100,9 @@ import VirtualTags
         #expect(modes[0] == 0o600 && modes[1].map { $0 & 0o444 } == 0o444)
     }
 
-    @Test func `file that can't be written: reported, the others are written, and it is written later`() async throws {
+    @Test func `image file that can't be written: reported; others are written, and the file is written once possible`()
+        async throws
+    {
         let folder = try Folder()
         let gone = folder.path + "/gone"
         try FileManager.default.createDirectory(atPath: gone, withIntermediateDirectories: true)
@@ -112,7 +119,7 @@ import VirtualTags
         #expect(try !folder.bytes("gone/1.json").isEmpty)
     }
 
-    @Test func `file that can't be used: no reader, and a reason that names it`() throws {
+    @Test func `image file that can't be used: there is no reader, and the reason names the file`() throws {
         let folder = try Folder()
         let good = try folder.put(ntag(1), as: "1.json")
         let missing = folder.path + "/missing.json"

@@ -128,7 +128,8 @@ import VirtualTags
         #expect(place.notices.withLock { $0 } == [place.path + "/2.json is a symbolic link of another user."])
     }
 
-    @Test func `file that is not an image: reported once, and again after it was written`() throws {
+    @Test func `file that is not an image: reported once, and again after it was rewritten or events were lost`() throws
+    {
         let place = try Place()
         try place.put("{", as: "0.json")
         let folder = try place.watch()
@@ -164,7 +165,7 @@ import VirtualTags
 
     // MARK: The folder
 
-    @Test func `folder that is deleted and made again: its tags are near again`() async throws {
+    @Test func `image folder that is deleted and made again: its tags are in the field again`() async throws {
         let place = try Place(exists: false)
         #expect(ImageFolder.mayBeCreated(place.path))
         let folder = try place.watch()
@@ -185,7 +186,7 @@ import VirtualTags
         withExtendedLifetime(folder) {}
     }
 
-    @Test func `folder that goes or comes back: reported once each time`() throws {
+    @Test func `image folder that disappears or comes back: reported once each time`() throws {
         let place = try Place()
         let folder = try place.watch()
         #expect(place.presence.withLock { $0 } == [true] && place.notices.withLock { $0.isEmpty })

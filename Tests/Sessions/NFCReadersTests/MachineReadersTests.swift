@@ -71,7 +71,7 @@ import VirtualTags
     }
 
     @Test(.ownThreads, .enabled(if: hasService, missing))
-    func `readers of the machine: contactless ones are listed, and changes are reported`() async throws {
+    func `readers of pcscd: contactless ones are listed, and changes are reported`() async throws {
         let folder = try Folder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             let machine = try Machine(path)
@@ -101,7 +101,9 @@ import VirtualTags
     }
 
     @Test(.ownThreads, .enabled(if: hasService, missing))
-    func `PC/SC reader: described with all that it reports`() async throws {
+    func `PC/SC inventory: has presence, ATR, USB id, firmware, chip and technologies of the used and other readers`()
+        async throws
+    {
         let folder = try Folder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             let machine = try Machine(path)
@@ -133,7 +135,8 @@ import VirtualTags
     }
 
     @Test(.ownThreads, .enabled(if: hasService, missing))
-    func `PC/SC reader whose card another program has open: inUse`() async throws {
+    func `PC/SC reader whose card another program has open: its obstacle is inUse, and nil once released`() async throws
+    {
         let folder = try Folder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             let machine = try Machine(path)
@@ -150,7 +153,8 @@ import VirtualTags
         }
     }
 
-    @Test(.ownThreads) func `no service or a silent one: the reason why there is no reader`()
+    @Test(.ownThreads)
+    func `pcscd missing or silent: the reason for no reader says so, and no other reader is taken instead`()
         async throws
     {
         let folder = try Folder()

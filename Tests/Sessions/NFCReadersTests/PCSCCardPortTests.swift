@@ -35,7 +35,9 @@ import Testing
         var changeCount: Int { changes.withLock { $0 } }
     }
 
-    @Test func `card: present once the reader has noticed it, while the app emulates`() async throws {
+    @Test func `emulated card: the host gets noCard until the app emulates and a presence check has found the card`()
+        async throws
+    {
         let place = try Place(isEmulating: false)
         // The reader is the host's: it is near when pcscd is.
         #expect(place.card.log == [])
@@ -60,7 +62,7 @@ import Testing
         #expect(place.changeCount == 3)
     }
 
-    @Test func `card: a new random UID each time that it is shown or a host connects`() async throws {
+    @Test func `emulated card: a new random UID for each emulation and each connection of a host`() async throws {
         let place = try Place()
         var identifiers: Set<[UInt8]> = []
         for round in 0..<8 {
@@ -85,7 +87,8 @@ import Testing
         #expect(place.card.log.allSatisfy { $0 == "detected" })
     }
 
-    @Test func `power: a card that was used loses its selection, one that was not hears nothing`() async throws {
+    @Test func `power down or reset: deselects the app if it has got a command, else the app is not told`() async throws
+    {
         let place = try Place()
         _ = await place.reader.hostConnected()
         let off: [(EmulatedReader.Power, [UInt8])] = [(.down, []), (.reset, Self.answerToReset)]
@@ -101,7 +104,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `card that leaves before it answers: noCard; host that leaves: failed`(
+    @Test(arguments: [true, false])
+    func `pending command: noCard if the app stops emulating, failed if the host leaves`(
         isGone: Bool
     ) async throws {
         let place = try Place(answersAtOnce: false)
@@ -115,7 +119,8 @@ import Testing
         #expect(await work.value == (isGone ? .noCard : .failed))
     }
 
-    @Test func `app that does not answer in time: given up`() async throws {
+    @Test func `app that does not answer within the limit: the command fails, and the app is deselected`() async throws
+    {
         let place = try Place(answersAtOnce: false, limit: .milliseconds(60))
         _ = await place.reader.hostConnected()
         let start = ContinuousClock.now
@@ -124,7 +129,9 @@ import Testing
         #expect(await place.card.happens(4) == ["detected", "01", "deselected", "detected"])
     }
 
-    @Test func `card port: makes its socket for the first card, and stays free if that fails`() throws {
+    @Test func `card port: attach makes the socket; if that fails it returns false, and the next attach may succeed`()
+        throws
+    {
         let folder = try Folder()
         let (card, made) = (RecordingCard(), Locked(0))
         let port = PCSCCardPort(path: folder.path + "/reader.sock") { (port) throws(EmulationError) in

@@ -62,7 +62,9 @@ import VirtualTags
         }
     }
 
-    @Test func `app as a card: each reader's arrival, commands and departure reach it`() async throws {
+    @Test func `PN532 as a card: the app is told each reader's arrival, commands and departure, while it emulates`()
+        async throws
+    {
         let chips = try Chips()
         #expect(!chips.port.attach(RecordingCard()))
         for _ in 0..<2 {
@@ -89,7 +91,9 @@ import VirtualTags
         await chips.end()
     }
 
-    @Test func `missing chip: reported when an app emulates a card, and the card is deselected`() async throws {
+    @Test func `missing PN532: readerUnavailable when an app starts emulating, and the app's card is deselected`()
+        async throws
+    {
         let failures = AsyncStream.makeStream(of: LinkError.Code.self)
         let port = PN532CardPort(try PN532Card("/tmp/ocn-no-such-line", limits: .patient)) {
             failures.continuation.yield($0.code)
@@ -152,7 +156,8 @@ import VirtualTags
         ]
     }()
 
-    @Test(arguments: noises) func `noise in place of a reader: given up after ten attempts, a failing chip at once`(
+    @Test(arguments: noises)
+    func `PN532 as a card: emulation ends after ten noisy meetings in a row, or at once if the chip fails`(
         statuses: [UInt8],
         code: LinkError.Code,
         readers: Int

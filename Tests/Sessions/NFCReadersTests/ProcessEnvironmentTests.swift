@@ -19,7 +19,8 @@ import VirtualTags
         }
     }
 
-    @Test(.ownThreads) func `variables: the reader, its images, the recording and the reader for cards`() async {
+    @Test(.ownThreads)
+    func `NFC_READER, NFC_TAGS, NFC_TAGS_SAVE, NFC_CARD_READER and NFC_RECORD: each sets its configuration`() async {
         await #expect(processExitsWith: .success) {
             let names = ["NFC_READER", "NFC_TAGS", "NFC_TAGS_SAVE", "NFC_CARD_READER", "NFC_RECORD"]
             for name in names { Self.set([name: nil]) }
@@ -61,7 +62,8 @@ import VirtualTags
         }
     }
 
-    @Test(.ownThreads) func `gate of the service: in XDG_RUNTIME_DIR, if that is a whole path`() async {
+    @Test(.ownThreads)
+    func `reader gate: in XDG_RUNTIME_DIR if that is an absolute path, else in the user's folder of /run/user`() async {
         await #expect(processExitsWith: .success) {
             let usual = "/run/user/\(geteuid())"
             let rows: [(String?, String)] = [
@@ -74,7 +76,9 @@ import VirtualTags
         }
     }
 
-    @Test(.ownThreads) func `replay that an app departs from: reported on standard error, once`() async throws {
+    @Test(.ownThreads) func `NFC_READER=replay: the first exchange that differs is reported on standard error, once`()
+        async throws
+    {
         let folder = try Folder()
         let path = folder.path + "/a.jsonl"
         // A recording in which nothing was done.
@@ -89,7 +93,9 @@ import VirtualTags
         #expect(text.ranges(of: "NFC_READER: ").count == 1, "\(text)")
     }
 
-    @Test(.ownThreads) func `faulty file in a folder of images: an app reads of it on standard error`() async throws {
+    @Test(.ownThreads) func `NFC_READER=virtual, damaged file in the folder of NFC_TAGS: reported on standard error`()
+        async throws
+    {
         let folder = try Folder()
         try folder.put("hello".utf8, as: "bad\u{1B}.json")
         let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -109,7 +115,9 @@ import VirtualTags
     // MARK: The phone of a simulator
 
     @Test(.ownThreads)
-    func `NFC_READER=simulator: the process is an app on its phone`() async throws {
+    func `NFC_READER=simulator: the process is an app on the simulator's phone; with other readers it is not`()
+        async throws
+    {
         let folder = try Folder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             Self.set(["NFC_RECORD": path + "/a.jsonl", "NFC_SHEET": "none"])
@@ -149,7 +157,9 @@ import VirtualTags
         return (simulator, environment)
     }
 
-    @Test func `app on a phone: the simulator gets its events and screen, and sends it links`() async throws {
+    @Test func `app on the simulator's phone: its events and screen reach the simulator, whose links reach the app`()
+        async throws
+    {
         let (simulator, environment) = try Self.phone(grants: true)
         let found = try await ReaderSession.with(environment) { _, tags in tags.count }
         #expect(found == 1)
@@ -175,7 +185,7 @@ import VirtualTags
         #expect(notes.allSatisfy { note in lines.contains { $0.hasSuffix(note) } }, "\(lines)")
     }
 
-    @Test func `phone that ends: a claim stops waiting`() async throws {
+    @Test func `simulator that ends: a waiting claim returns nil`() async throws {
         let (simulator, environment) = try Self.phone()
         async let claim = environment.gate?.claim(for: .session, clock: environment.clock)
         while !simulator.lines.contains(where: { $0.contains("\"claim\"") }) { await Task.yield() }
@@ -188,7 +198,7 @@ import VirtualTags
             ("", []), (#","usage_text":false"#, [.usageText]),
             (#","radio":false,"busy":true,"entitlement":false"#, [.radio, .freeReader, .entitlement]),
         ] as [(String, SessionNeeds)]
-    ) func `simulator's greeting: each switch that is off is withheld from a session`(
+    ) func `simulator's greeting: its switches for radio, busy, entitlement and usage text are withheld from sessions`(
         switches: String,
         needs: SessionNeeds
     ) throws {

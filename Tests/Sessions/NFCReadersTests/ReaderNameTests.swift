@@ -27,7 +27,7 @@ import VirtualTags
             ("replay", nil), ("replay:", nil), ("simulator:", nil), ("pn532", nil), ("pn532:", nil),
             ("pn532:/dev/ttyUSB0@12", nil),
         ] as [(String, String?)]
-    ) func `invalid name: no reader, with the reason`(name: String, words: String?) {
+    ) func `invalid reader name: there is no reader, and the reason says why`(name: String, words: String?) {
         let environment = Self.environment(name)
         #expect(words == nil ? !reason(environment).isEmpty : reason(environment) == words)
         #expect(environment.driver == nil && environment.gate == nil && environment.cardPort == nil)
@@ -35,7 +35,7 @@ import VirtualTags
         #expect(ReaderSession(environment: environment) == nil)
     }
 
-    @Test func `reason: names the option or variable that it is about`() {
+    @Test func `reason for no reader: names the option or variable that is wrong`() {
         var configuration = ReaderConfiguration(reader: "none")
         configuration.readerSource = "--reader"
         #expect(reason(NFCEnvironment(configuration)) == "--reader is \"none\", so no reader is used.")
@@ -45,7 +45,7 @@ import VirtualTags
         #expect(reason(NFCEnvironment(configuration)).hasPrefix("--tags: "))
     }
 
-    @Test func `valid name: a reader of its kind, with the gate of its kind`() throws {
+    @Test func `valid reader name: gives a driver, gate and card port of the kind that is named`() throws {
         let rows: [(name: String, scheme: String, hasGate: Bool, isCard: Bool)] = [
             ("virtual", "virtual", true, false), ("pn532:/dev/ttyUSB9", "pn532", true, true),
             ("simulator:/nowhere", "simulator", false, false),
@@ -71,7 +71,9 @@ import VirtualTags
 
     // MARK: Recordings
 
-    @Test func `recording: made beside a reader, and replayed as one`() throws {
+    @Test func `recording: made along with a reader, replayed as a reader, and never replayed into its own file`()
+        throws
+    {
         let folder = try Folder()
         func environment(_ reader: String, _ recording: String? = nil) -> NFCEnvironment {
             NFCEnvironment(ReaderConfiguration(reader: reader, recording: recording))
@@ -125,11 +127,12 @@ import VirtualTags
             ("pn532:/dev/serial/by-path/pci-0:0-usb-0:1:1.0", "/dev/serial/by-path/pci-0:0-usb-0:1:1.0"), ("pcsc", nil),
             ("pn532", nil), ("pn532:", nil), (nil, nil),
         ] as [(String?, String?)]
-    ) func `PN532: its serial line is the device that it needs`(reader: String?, line: String?) {
+    ) func `PN532 reader name: serialLine is the path of its device, without the speed`(reader: String?, line: String?)
+    {
         #expect(ReaderConfiguration(reader: reader).serialLine == line)
     }
 
-    @Test func `background reading: a reader that may come later, and no demonstration tag or gate`() {
+    @Test func `background reading: its readers may be absent at first, have no gate, and a virtual field is empty`() {
         func made(_ reader: String?, tags: String? = nil) -> NFCEnvironment {
             NFCEnvironment.background(ReaderConfiguration(reader: reader, tags: tags)) { _ in }
         }
@@ -147,7 +150,8 @@ import VirtualTags
 
     // MARK: Kinds
 
-    @Test func `reader kinds: each has its scheme, and the help lists those for its use`() {
+    @Test
+    func `reader kinds: each has its own scheme; usage texts list the names for sessions, trials and the service`() {
         #expect(Set(ReaderKind.all.map(\.scheme)).count == ReaderKind.all.count)
         for kind in ReaderKind.all {
             for form in kind.forms { #expect(ReaderKind.named(ReaderName(form))?.scheme == kind.scheme) }
@@ -163,7 +167,8 @@ import VirtualTags
         }
     }
 
-    @Test func `inventory: the reader in use once, and the others unless one was named`() async throws {
+    @Test func `inventory: lists the reader in use once, and the other readers unless the user named one`() async throws
+    {
         let driver = try #require(Self.environment("pn532:/dev/no-such-line").driver)
         for isAlone in [true, false] {
             let own = await ReaderInventory(using: VirtualField(), isAlone: isAlone, askingReaders: false)

@@ -52,7 +52,7 @@ import VirtualTags
 
     // Readers that find tags by themselves handle Type 1 tags differently.
     @Test(arguments: (0..<5).map { ($0, false) } + (0..<4).map { ($0, true) })
-    func `replay: the recorded flow runs again, and another flow fails at its first other exchange`(
+    func `replay: the same flow succeeds; another flow fails at the first exchange that differs, with its number`(
         index: Int,
         discovering: Bool
     )
@@ -78,7 +78,7 @@ import VirtualTags
         #expect(departure.expected?.hasPrefix(expected.meaning) == true)
     }
 
-    @Test func `recording: the same at every run, and that of a replay has the same exchanges`() async throws {
+    @Test func `recording: equal for two equal runs; a recording of its replay has the same exchanges`() async throws {
         let folder = try Folder()
         let paths = [try await Self.record(Self.tags[0], in: folder), try await Self.record(Self.tags[0], in: folder)]
         let files = try paths.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
@@ -103,7 +103,9 @@ import VirtualTags
         }
     }
 
-    @Test func `recording: without the passwords that were sent, and its replay takes any`() async throws {
+    @Test func `recording: passwords that were sent are zeros, and the replay accepts any password in their place`()
+        async throws
+    {
         let folder = try Folder()
         let path = folder.path + "/a.jsonl"
         let password: [UInt8] = [0xC0, 0xFF, 0xEE, 0x42]
@@ -136,7 +138,7 @@ import VirtualTags
 
     // MARK: Tags that come and leave
 
-    @Test func `replay: a tag that arrived late arrives late again`() async throws {
+    @Test func `replay of a tag that arrived during the session: the flow succeeds again`() async throws {
         let folder = try Folder()
         let (path, field, tag) = (folder.path + "/a.jsonl", VirtualField(), Self.tags[0])
         let recorder = try Recorder(path: path)
@@ -179,7 +181,9 @@ import VirtualTags
 
     // MARK: Files
 
-    @Test func `recording: another file is not replaced, and a full disk is reported`() async throws {
+    @Test func `recording: an existing file is not replaced; a full disk is reported, and the flow goes on`()
+        async throws
+    {
         let folder = try Folder()
         let path = try folder.put("mine".utf8, as: "a.jsonl")
         #expect(throws: RecordingError.self) { try Recorder(path: path) }

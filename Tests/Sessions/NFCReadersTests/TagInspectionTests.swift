@@ -24,7 +24,7 @@ import VirtualTags
     private static let idm: [UInt8] = [2, 0xFE, 1, 2, 3, 4, 5, 6]
 
     @Test(arguments: [Type2Product.ultralightEV1UL11, .ntag215, .ntag216, .ultralight, .ultralightC, .ntag203])
-    func `Type 2 inspection: memory, answers, signature and counters are found`(product: Type2Product) async throws {
+    func `Type 2 inspection: finds memory, answers, signature and counters`(product: Type2Product) async throws {
         var contents = Type2Contents(blank: product, uid: Self.tagUID)
         contents.signature = Array(1...32)
         contents.counters = [1, 0x1_0203, 0xFF_FFFF]
@@ -48,7 +48,7 @@ import VirtualTags
         #expect(inspection.unknown == (isNTAG21 ? [.failedAuthentications, .counters] : [.failedAuthentications]))
     }
 
-    @Test(arguments: TagProduct.all) func `Product name: a reader finds the one that the image has`(
+    @Test(arguments: TagProduct.all) func `Product name: inspecting a tag finds the product that its image has`(
         product: TagProduct
     ) async throws {
         // The UID of a generic tag must not be that of a product.
@@ -60,7 +60,9 @@ import VirtualTags
         #expect(found == product.name || found == nil && product.name.hasPrefix("generic"))
     }
 
-    @Test func `Product name of a relative: a reader finds the one that the image has`() async throws {
+    @Test func `Ultralight Nano, ICODE 3 and FeliCa Standard: image and inspection have the same product name`()
+        async throws
+    {
         var nano = Type2Contents(blank: .ultralightEV1UL11, uid: Self.tagUID)
         nano.version = [0x00, 0x04, 0x03, 0x01, 0x02, 0x00, 0x0B, 0x03]
         let uid: [UInt8] = [0xE0, 0x04, 0x01, 0x20, 0x01, 0x11, 0x0C, 0xDE]
@@ -92,7 +94,10 @@ import VirtualTags
         #expect(capacity == 292)
     }
 
-    @Test func `Type 2 inspection: protected memory, and values that the reader derived, are unknown`() async throws {
+    @Test
+    func `Type 2 inspection: protected memory, and what an activating reader can't report, are listed as unknown`()
+        async throws
+    {
         var contents = Type2Contents(blank: .ntag215, uid: Self.tagUID)
         let whole = try await inspection(VirtualType2Tag(contents)) { .discovering(ConcludingReader($0)) }
         #expect(!whole.reportsActivationData && whole.unknown == [.failedAuthentications, .answers, .counters])

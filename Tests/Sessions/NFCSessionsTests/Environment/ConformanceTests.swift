@@ -42,7 +42,9 @@ import VirtualTags
     }
 
     @Test(.serialized, arguments: recorded)
-    func `conformance suite, recorded and replayed: passed, with no exchange left`(scenario: Scenario) async throws {
+    func `conformance suite, recorded and replayed: passed, and the replay uses every recorded exchange`(
+        scenario: Scenario
+    ) async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("ocn-\(UUID().uuidString).jsonl").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         let field = VirtualField()

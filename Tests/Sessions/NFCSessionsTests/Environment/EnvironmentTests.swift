@@ -15,7 +15,8 @@ import Testing
         NFCEnvironment(reader: .none(reason: "None."), clock: ManualClock(), belongsToTest: belongsToTest)
     }
 
-    @Test(arguments: [true, false]) func `app's queue: the app is called on it, within a test's environment`(
+    @Test(arguments: [true, false])
+    func `app's queue: callbacks run on the queue, and have the environment only if it belongs to a test`(
         belongsToTest: Bool
     ) async {
         let environment = Self.environment(belongsToTest: belongsToTest)
@@ -76,7 +77,7 @@ import Testing
 
     // MARK: The system's clock
 
-    @Test func `system clock: earliest first, whatever the order of scheduling, and overdue ones at once`() async {
+    @Test func `system clock: events fire in the order of their times, and at once if the time has passed`() async {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
         var order: [Int] = []
         let clock = SystemClock.shared

@@ -19,7 +19,7 @@ import Testing
 
     private func seesCard() async -> Bool { (try? await reader.waitForCard(limit: .zero)) != nil }
 
-    @Test func `card reader: a card answers while it is attached, near and emulating`() async throws {
+    @Test func `virtual card reader: a card answers only while it is attached, near and emulating`() async throws {
         #expect(await isWithoutCard())
         #expect(reader.attach(card))
         #expect(await !seesCard())
@@ -40,7 +40,9 @@ import Testing
         #expect(card.log == ["detected", "00a4", "deselected"])
     }
 
-    @Test func `second card: refused until the first is detached, and then emulates by itself`() async throws {
+    @Test func `second card: refused until the first is detached; attached without emulating`()
+        async throws
+    {
         reader.approach()
         #expect(reader.attach(card))
         reader.setEmulating(true)
@@ -58,7 +60,7 @@ import Testing
     enum Ending: CaseIterable { case leaves, detaches, stops }
 
     @Test(arguments: Ending.allCases)
-    func `command under way when the card is gone: cardLost, and a late answer is ignored`(
+    func `command under way when the card leaves, detaches or stops: cardLost, and a late answer is ignored`(
         ending: Ending
     ) async throws {
         reader.approach()

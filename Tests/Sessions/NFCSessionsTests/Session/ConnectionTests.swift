@@ -14,7 +14,9 @@ import VirtualTags
 
     // MARK: Limits
 
-    @Test func `session: 60 seconds from its own turn, then it ends with timeout and no result`() async throws {
+    @Test func `session: ends with timeout 60 seconds after its own turn has begun, and its sheet shows no result`()
+        async throws
+    {
         let scene = Scene(.field(VirtualField()))
         let (a, b) = (try scene.session("a"), try scene.session("b"))
         a.begin()
@@ -51,7 +53,8 @@ import VirtualTags
         #expect(await scene.event() == "a found 1")
     }
 
-    @Test func `connecting to a tag that has left: tagLost, and the connected tag stays connected`() async throws {
+    @Test func `connecting to a tag that has left: tagLost, and the tag connected before stays connected`() async throws
+    {
         let virtual = [ntag(1), ntag(2)]
         let near = field(virtual[0], virtual[1])
         let scene = Scene(.field(near))
@@ -90,7 +93,7 @@ import VirtualTags
         #expect(await session.connects(to: tags[0]) == .sessionInvalidated)
     }
 
-    @Test func `command that connects by itself: takes the connection over from a tag that has left`() async throws {
+    @Test func `command that connects its own tag: succeeds when the tag connected before has left`() async throws {
         let virtual = [ntag(1), ntag(2)]
         let near = field(virtual[0], virtual[1])
         let scene = Scene(.field(near))
@@ -177,7 +180,9 @@ import VirtualTags
         #expect(!tag.isAvailable)
     }
 
-    @Test func `Type 1 tag that did not answer: its presence is checked by its own command`() async throws {
+    @Test func `Type 1 tag, a command without an answer: badAnswer while a Type 1 command reaches it, else tagLost`()
+        async throws
+    {
         let near = field(VirtualType1Tag(.topaz96))
         let (session, tag) = try await Scene(.field(near)).connected(plan: .everyTag)
         // READ of Type 2.
@@ -215,7 +220,9 @@ import VirtualTags
     }
 
     @Test(arguments: [false, true])
-    func `card that lost its power: tagLost, even if it could be activated again`(activatesTags: Bool) async throws {
+    func `ISO-DEP card that lost its power: tagLost, although the card could be activated again`(activatesTags: Bool)
+        async throws
+    {
         let card = try #require(TagProduct(named: "NTAG 424 DNA")).blank().makeTag()
         let near = field(card)
         let reader = NFCEnvironment.Reader.discovering(ActivatingReader(near))

@@ -58,7 +58,8 @@ import VirtualTags
         #expect(reader.lookCount == 3 && !reader.isObserved)
     }
 
-    @Test(arguments: 1...3) func `reports during a poll: one more poll follows, whatever their number`(count: Int)
+    @Test(arguments: 1...3)
+    func `presence reports during a poll: one more poll follows, however many reports there were`(count: Int)
         async throws
     {
         let reader = ScriptedReader([.changes(count), .nothing, .tags(ntag())], tells: true)
@@ -75,7 +76,9 @@ import VirtualTags
     }
 
     @Test(arguments: [false, true], [0, 1])
-    func `look that fails: repeated after 100 ms, with reports or without`(tells: Bool, reports: Int) async throws {
+    func `poll that fails: repeated after 100 ms, whether or not the reader reports presence`(tells: Bool, reports: Int)
+        async throws
+    {
         let failing = ScriptedReader.Look.changes(reports, then: LinkError(.transmission, "Noise."))
         let reader = ScriptedReader([failing, .tags(ntag())], tells: tells)
         let scene = Scene(.discovering(reader))
@@ -88,7 +91,9 @@ import VirtualTags
         #expect(reader.lookCount == 2 && scene.clock.scheduledEventCount == 1)
     }
 
-    @Test func `reader in use: its reason is shown; reader that is gone: the session ends`() async throws {
+    @Test func `reader in use: the session goes on and has the reason; readerUnavailable: the session ends`()
+        async throws
+    {
         let reader = ScriptedReader([
             .failure(.inUse, "Another program has it."), .failure(.transmission), .nothing,
             .failure(.readerUnavailable, "It was pulled out."),
@@ -109,7 +114,9 @@ import VirtualTags
 
     // MARK: Restarts and plans
 
-    @Test func `restart with another plan: polled with it at once, until the next restart`() async throws {
+    @Test func `restart with another plan: the reader polls with that plan at once, until the next restart`()
+        async throws
+    {
         let reader = ScriptedReader([.nothing, .nothing, .tags(ntag())], tells: true)
         let scene = Scene(.discovering(reader))
         let session = try scene.session()
@@ -170,7 +177,10 @@ import VirtualTags
         #expect(await scene.event() == "a found 2")
     }
 
-    @Test func `restart that skips reported tags, no arrivals: a tag is new after a poll without it`() async throws {
+    @Test
+    func `restart that skips reported tags: without arrivals, a tag is reported again after a poll without the tag`()
+        async throws
+    {
         let tag = ntag()
         let reader = ScriptedReader([.tags(tag), .tags(tag), .nothing, .tags(tag)])
         let scene = Scene(.discovering(reader))
@@ -271,7 +281,9 @@ import VirtualTags
     ]
 
     @Test(arguments: services.indices)
-    func `background service: claimed once, informed of tags first, released before saving`(index: Int) async throws {
+    func `service's gate: claimed once, told of tags before the app, released before image files are saved`(index: Int)
+        async throws
+    {
         let (end, log) = Self.services[index]
         let reader = ScriptedReader([.tags(ntag())])
         let service = Service(reader, isEmpty: end == "no reader")

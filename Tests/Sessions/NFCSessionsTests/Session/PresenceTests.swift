@@ -13,7 +13,9 @@ import VirtualTags
 
     // MARK: Readers that report nothing
 
-    @Test func `tag on a reader without reports: checked once after 250 ms without a command`() async throws {
+    @Test func `isNear on a reader without reports: checks the tag if the last command was 250 ms ago, once`()
+        async throws
+    {
         let reader = ScriptedReader([.tags(ntag())])
         let scene = Scene(.discovering(reader))
         let (session, tags) = try await scene.finding()
@@ -50,7 +52,7 @@ import VirtualTags
 
     // MARK: Readers that report
 
-    @Test func `reader with reports: a tag is asked after a report and not before`() async throws {
+    @Test func `reader with presence reports: the tag's presence is checked only after a report`() async throws {
         let reader = ScriptedReader([.tags(ntag())], tells: true)
         let (session, tag) = try await Scene(.discovering(reader)).connected()
         let before = reader.statistics.exchanges
@@ -63,7 +65,8 @@ import VirtualTags
         #expect(!session.isNear(tag))
     }
 
-    @Test func `reader that tells arrivals apart: a tag that left and came back is lost`() async throws {
+    @Test func `reader that counts arrivals: a tag that left and came back is tagLost, without a command`() async throws
+    {
         let (near, tag) = (field(ntag(1)), ntag(2))
         near.bring(tag)
         let scene = Scene(.discovering(KnowingReader(near)))
@@ -108,7 +111,9 @@ import VirtualTags
     // MARK: Connecting to a tag that has left
 
     @Test(arguments: [false, true])
-    func `tag that left before its first connection: tagLost, and a restart finds it again`(tellsArrivals: Bool)
+    func `tag that left before its first connection: tagLost; back in the field, a restart finds the tag`(
+        tellsArrivals: Bool
+    )
         async throws
     {
         let (tag, plugged) = (ntag(), PluggedReader(ntag()))
@@ -126,7 +131,7 @@ import VirtualTags
         #expect(await session.connects(to: scene.tags[0]) == nil)
     }
 
-    @Test func `Type B card without ISO-DEP: near while its own ATQB is received, not another card's`() async throws {
+    @Test func `Type B card without ISO-DEP: tagLost if the ATQB received is another card's`() async throws {
         let cards = [UInt8(1), 2].map { number in
             let frontEnd = Type4FrontEnd.nfcB(pupi: [number, 9, 9, 9], protocolInfo: [0x00, 0x80, 0x71])
             return VirtualType4Tag(card: ScriptedCard([]), frontEnd: frontEnd)
@@ -172,7 +177,9 @@ import VirtualTags
         #expect(try await session.answer([0x30, 3], of: tags[1]).get().first == 0xE1)
     }
 
-    @Test func `ISO-DEP card that fails to open: left out; a reader that is gone ends the session`() async throws {
+    @Test func `opening an ISO-DEP card: tagRemoved leaves the card out, readerUnavailable ends the session`()
+        async throws
+    {
         let plan = PollingPlan(technologies: Set(Technology.allCases), opensCards: true)
         let card = try #require(TagProduct(named: "NTAG 424 DNA")).blank().makeTag()
         for code in [LinkError.Code.tagRemoved, .readerUnavailable] {

@@ -12,7 +12,9 @@ import VirtualTags
 /// The threads that act for a session, and what a session lets go of at its end.
 @Suite(.timeLimit(.minutes(1))) struct ReleaseTests {
     @Test(arguments: [false, true])
-    func `session that ends during a look: cancelled and interrupted before the reader is released`(isWaiting: Bool)
+    func `session that ends during a poll: the poll is cancelled and interrupted before the reader is released`(
+        isWaiting: Bool
+    )
         async throws
     {
         let queue = QueueExecutor(target: nil, knowsCallers: true)
@@ -75,7 +77,7 @@ import VirtualTags
     }
 
     @Test(.ownThreads, arguments: [false, true])
-    func `alert message set while another thread draws: an app's call returns at once, a test's waits`(
+    func `alertMessage set while another thread draws: returns at once in an app, after the drawing in a test`(
         belongsToTest: Bool
     ) throws {
         for _ in 0..<10 {

@@ -51,7 +51,7 @@ import VirtualTags
         (.paused, "message", [.updateSheetMessage], .paused),
     ]
 
-    @Test func `session state machine: each event in each phase returns the actions of the table`() {
+    @Test func `session state machine: every event in every phase has the actions and next phase of the table`() {
         for (phase, before) in Self.phases {
             for (name, event, end) in Self.events {
                 var machine = Machine()

@@ -14,7 +14,9 @@ import VirtualTags
         (try scene.session("a"), try scene.session("b"), try scene.session("c"))
     }
 
-    @Test func `sessions begun together: one at a time has the reader and its own sheet`() async throws {
+    @Test func `sessions begun together: one at a time is active, in the order of begin(), each with its own sheet`()
+        async throws
+    {
         let (a, b, c) = try sessions()
         a.begin()
         c.begin()
@@ -37,7 +39,7 @@ import VirtualTags
         #expect(scene.sheet.history == sheets)
     }
 
-    @Test func `result on the sheet: it leaves after 2.5 s, or at once for the next session`() async throws {
+    @Test func `sheet with a result: dismissed after 2.5 s, or at once for the next session`() async throws {
         let (a, b, _) = try sessions()
         a.begin()
         a.invalidate()
@@ -100,7 +102,7 @@ import VirtualTags
         #expect(scene.sheet.history == ["ready: a", "success: a", "dismissed: a", "ready: d"])
     }
 
-    @Test func `Cancel button: it ends the session of its own sheet and no other`() async throws {
+    @Test func `Cancel button: ends the session of its own sheet and no other`() async throws {
         let (a, b, _) = try sessions()
         a.begin()
         b.begin()
@@ -114,7 +116,9 @@ import VirtualTags
         #expect(await scene.event() == "b ended: userCanceled")
     }
 
-    @Test func `system that takes the reader: the session that has it ends, and the next one follows`() async throws {
+    @Test func `endSession(with:) of the arbiter: ends the active session, and the next one becomes active`()
+        async throws
+    {
         let (a, b, c) = try sessions()
         let (arbiter, refused) = (scene.environment.arbiter, Locked(0))
         arbiter.refuse(request: 3) { refused.withLock { $0 += 1 } }
@@ -130,7 +134,9 @@ import VirtualTags
         #expect(!arbiter.endSession(with: .appInBackground))
     }
 
-    @Test func `closed arbiter: all sessions end, 16 more are refused, and later ones wait`() async throws {
+    @Test func `closed arbiter: all sessions end, the next 16 get systemBusy, and later ones wait without an end`()
+        async throws
+    {
         let (a, b, _) = try sessions()
         a.begin()
         b.begin()
@@ -146,7 +152,9 @@ import VirtualTags
         #expect(scene.notices("Code left over from a finished test started a session") == 1)
     }
 
-    @Test func `alert message: shown at once or when the turn is granted, and never after the end`() async throws {
+    @Test func `alertMessage: shown at once by the active session, at its turn by a waiting one, never after the end`()
+        async throws
+    {
         let (a, b, _) = try sessions()
         a.begin()
         b.begin()

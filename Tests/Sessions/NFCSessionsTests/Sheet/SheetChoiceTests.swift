@@ -30,7 +30,7 @@ import Testing
         return String(decoding: file.readDataToEndOfFile(), as: UTF8.self)
     }
 
-    @Test func `plain text sheet: one line for each change, none when it leaves`() throws {
+    @Test func `plain text sheet: one line for each change, none when the sheet is dismissed`() throws {
         let lines = "[Ready to Scan] Say \"cheese\"\\n\\u{1b}.\n[Scanning] Reading.\n[Done] Done.\n[Failed] No.\n"
         #expect(try Self.written { PlainTextSheet(fileDescriptor: $0) } == lines)
         let empty = Self.states.map { ($0.0, "") }
@@ -38,7 +38,7 @@ import Testing
         #expect(try Self.written({ PlainTextSheet(fileDescriptor: $0) }, empty) == shown)
     }
 
-    @Test func `JSON sheet: one object a line for each change, also when it leaves`() throws {
+    @Test func `JSON sheet: one object on a line for each change, also when the sheet is dismissed`() throws {
         let lines = try Self.written { SheetChoice.json(fileDescriptor: $0).makeSheet() }
         let expected = #"""
             {"state":"ready","title":"Ready to Scan","message":"Say \"cheese\"\u000a\u001b.","shows_error_symbol":false}
@@ -64,7 +64,9 @@ import Testing
         #expect(try Self.written { _ in SheetChoice.none.makeSheet() } == "")
     }
 
-    @Test(.ownThreads) func `NFC_SHEET and NO_COLOR: they choose the sheet and its colour`() async {
+    @Test(.ownThreads) func `NFC_SHEET chooses the sheet, with a warning for other names; NO_COLOR turns off colour`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             for (name, choice) in [("none", SheetChoice.none), ("text", .text), ("json:5", .json(fileDescriptor: 5))] {
                 _ = unsafe setenv("NFC_SHEET", name, 1)
@@ -93,8 +95,10 @@ import Testing
     }
 
     @Test(.ownThreads, arguments: [("xterm", true), ("dumb", false), ("", false), (nil, false)] as [(String?, Bool)])
-    func `terminal on standard input and error: interactive if TERM can draw`(term: String?, isInteractive: Bool) async
-    {
+    func `isInteractive: true if standard input and error are a terminal, and TERM is neither dumb nor empty`(
+        term: String?,
+        isInteractive: Bool
+    ) async {
         await #expect(processExitsWith: .success) { [term, isInteractive] in
             guard let pseudo = PseudoTerminal() else { exit(2) }
             let terminal = unsafe open(pseudo.path, O_RDWR | O_NOCTTY)

@@ -41,7 +41,8 @@ struct SheetTests {
         ([near, .leave], false, [:]), ([near, .succeeded, .resultShown], false, [:]),
     ]
 
-    @Test(arguments: rows.indices) func `sheet state machine: each event draws what its state allows`(index: Int) {
+    @Test(arguments: rows.indices)
+    func `sheet state machine: every event in every state draws the content of the table, or nothing`(index: Int) {
         let row = Self.rows[index]
         for (name, event) in Self.events {
             var sheet = SheetStateMachine()
@@ -58,7 +59,7 @@ struct SheetTests {
 
     // MARK: The card
 
-    @Test func `card of a waiting sheet: title, picture, message and the way out`() {
+    @Test func `card of a waiting sheet: has title, picture, message and the line Esc to cancel`() {
         let card = """
             ╭──────────────────────────────────────╮
             │            Ready to Scan             │
@@ -171,7 +172,7 @@ struct SheetTests {
         for (text, columns, lines) in rows { #expect(TerminalText.wrap(text, columns: columns) == lines, "\(text)") }
     }
 
-    @Test func `text that is cut or centred: it fits, with an ellipsis or the odd column at its right`() {
+    @Test func `text cut or centred: fits its columns; a cut ends in an ellipsis, an odd space is at the right`() {
         let cuts: [(String, Int, String)] = [
             ("abcdef", 4, "abc…"), ("abcd", 4, "abcd"), ("日本語", 5, "日本…"), ("日本語", 4, "日…"), ("ab", 1, "…"),
             ("ab", 0, ""), ("", 0, ""),

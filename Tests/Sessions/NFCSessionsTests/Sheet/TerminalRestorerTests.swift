@@ -23,7 +23,7 @@ import Testing
         + [SIGHUP, SIGSEGV].map { (.ignoresSignal, $0, .exitCode(3)) }
 
     @Test(.ownThreads, arguments: stories.indices)
-    func `app that ends with its sheet shown: the same end, and the terminal is restored`(index: Int)
+    func `app that ends with its sheet shown: has its usual exit status, and the terminal is restored`(index: Int)
         async throws
     {
         let (story, signal, end) = Self.stories[index]

@@ -35,7 +35,10 @@ import Testing
         }
     }
 
-    @Test func `sheet on a terminal: drawn, redrawn in place, and its result and the settings stay behind`() throws {
+    @Test
+    func `terminal sheet: redrawn in place; after a result the card stays, and the terminal settings are restored`()
+        throws
+    {
         let stage = try Stage()
         let first = stage.draw(.ready)
         #expect(first.contains("Ready to Scan") && first.contains("First.") && first.hasSuffix("╯\u{1B}[8A"))
@@ -50,7 +53,7 @@ import Testing
         #expect(coloured.draw(.dismissed).hasSuffix("\u{1B}[J\u{1B}[?25h"))
     }
 
-    @Test func `terminal settings: keys are read one by one and unseen, also Ctrl-S, and restored afterwards`() throws {
+    @Test func `terminal settings: keys are read at once and without echo, also Ctrl-S; restored afterwards`() throws {
         let stage = try Stage()
         let before = stage.terminal.settings
         let echo = tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
@@ -83,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `text printed while the sheet is shown: above the card, which is drawn again`() throws {
+    @Test func `text printed while the sheet is shown: appears above the card, and the card is drawn again`() throws {
         let stage = try Stage()
         func printed(_ text: String) -> String {
             stage.sheet.interrupted { OutputDescriptor(stage.user).write(text) }
@@ -115,7 +118,9 @@ import Testing
     }
 
     @Test(.ownThreads, arguments: ["/nonexistent", "/dev/null"])
-    func `no terminal: lines on standard error, and no file is left open`(path: String) async {
+    func `terminal sheet without a terminal: writes lines on standard error, and leaves no file open`(path: String)
+        async
+    {
         let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             [path = path as String] in
             let before = openings(of: path)
@@ -132,7 +137,8 @@ import Testing
         #expect(text.contains(lines) && text.ranges(of: "[").count == 4, "\(text)")
     }
 
-    @Test(.ownThreads) func `terminal that hangs up: lines on standard error, and it is closed`() async {
+    @Test(.ownThreads)
+    func `terminal that hangs up: the terminal is closed, and the sheet writes lines on standard error`() async {
         let end = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             var terminal = PseudoTerminal()
             let path = terminal?.path ?? ""

@@ -30,7 +30,7 @@ import VirtualTags
 
     // MARK: Reading
 
-    @Test(arguments: TagProduct.all) func `inspection of each product: type, name, message and cost`(
+    @Test(arguments: TagProduct.all) func `inspection of each product: has its type, product name, message and cost`(
         product: TagProduct
     )
         async throws
@@ -60,7 +60,9 @@ import VirtualTags
         #expect((findings.activation?.exchanges ?? 0) >= 1 && plain.product == nil)
     }
 
-    @Test func `reader that activates tags itself: values that it derived count as unknown`() async throws {
+    @Test func `inspection on a reader that activates tags itself: what the reader can't report is listed as unknown`()
+        async throws
+    {
         let (session, tags) = try await Scene(.discovering(ConcludingReader(field(ntag())))).finding()
         let inspection = try await session.work(with: tags[0]) { tag throws(TagError) in try await tag.inspect() }
         #expect(
@@ -77,7 +79,7 @@ import VirtualTags
             (0x0344, [0x80], true), (0x0344, [], true), (0x0344, [0x80, 0x31], false), (0x0344, [0x6B], false),
         ] as [(UInt16, [UInt8], Bool)]
     )
-    func `card without NDEF: asked for its product if ATQA or historical bytes are MIFARE's`(
+    func `card without NDEF: sent GET_VERSION only if ATQA and historical bytes are those of DESFire or Plus`(
         atqa: UInt16,
         historicalBytes: [UInt8],
         isAsked: Bool
@@ -98,7 +100,10 @@ import VirtualTags
     // MARK: Writing
 
     @Test(arguments: [false, true], [false, true])
-    func `write: the tag is described as it was left, with the airtime of the write alone`(checks: Bool, locks: Bool)
+    func `write: the outcome has the tag's new message and access, and the cost of the write alone`(
+        checks: Bool,
+        locks: Bool
+    )
         async throws
     {
         let tag = ntag()
@@ -118,7 +123,10 @@ import VirtualTags
         #expect(outcome.findings.cost?.exchanges == alone?.exchanges && outcome.findings.activation?.exchanges == 5)
     }
 
-    @Test func `write to a tag that is read-only, too small, or without NDEF: its content is reported`() async throws {
+    @Test
+    func `write to a read-only, small or non-NDEF tag: fails with its code, and the outcome has the tag's content`()
+        async throws
+    {
         var contents = Type2Contents(blank: .ntag213, uid: [4, 1, 2, 3, 4, 5, 6])
         contents.memory[15] = 0x0F
         let readOnly = VirtualType2Tag(contents)
@@ -147,7 +155,7 @@ import VirtualTags
         #expect(readOnly.contents.memory == contents.memory)
     }
 
-    @Test func `reader unplugged during a write: the outcome leaves doubt, and no command follows`() async throws {
+    @Test func `reader unplugged during a write: isContentUnknown is true, and no command follows`() async throws {
         let reader = PluggedReader(ntag())
         let (session, tags) = try await Scene(.field(reader)).finding(plan: .everyTag)
         let outcome = try await session.work(with: tags[0]) { tag throws(TagError) in
@@ -162,7 +170,9 @@ import VirtualTags
         #expect(outcome.findings.product == nil && outcome.findings.ndefStatus.message == nil)
     }
 
-    @Test func `tag that leaves at each exchange of a write: doubt, and the failure names the step`() async throws {
+    @Test func `tag that leaves at any exchange of a write: isContentUnknown is true, and the failure names the step`()
+        async throws
+    {
         var steps: [String] = []
         for exchange in 0..<200 where steps.last != "done" {
             let outcome = try await Self.work(with: ntag(), faults: .loss(atExchange: exchange)) {

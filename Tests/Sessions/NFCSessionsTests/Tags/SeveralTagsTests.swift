@@ -58,7 +58,7 @@ import VirtualTags
         arguments: ["2", "222", "33", "55", "1", "4", "44", "42", "B", "BB", "2354B", "3B", "52"],
         [(false, false), (true, false), (false, true)]
     )
-    func `tags together: each is found once, and each can be read and written, in any order`(
+    func `several tags: each is found once, and can be read and written, in any order`(
         letters: String,
         reader: (opens: Bool, activates: Bool)
     ) async throws {
@@ -227,7 +227,9 @@ import VirtualTags
     private static let read: [UInt8] = [0x00, 0xB0, 0x00, 0x00]
     private static let selected = "00a4040002a00100"
 
-    @Test func `cards on a selecting reader: selected when opened, and again when connected`() async throws {
+    @Test func `reader that selects cards itself: card and application are selected when opened and when connected`()
+        async throws
+    {
         let reader = SelectingReader([1, 2])
         let (session, cards) = try await Scene(.discovering(reader)).finding(2, plan: Self.opening)
         // The first application that the card has is enough.
@@ -259,7 +261,9 @@ import VirtualTags
         #expect(reader.log() == (lost == 1 ? [] : ["select 1", "1: \(Self.selected)"]))
     }
 
-    @Test func `connecting to a card that has left: the other card has to be connected again`() async throws {
+    @Test func `connecting to a card that has left: commands to the connected card fail until that is connected again`()
+        async throws
+    {
         let reader = SelectingReader([1, 2], lost: 2)
         let (session, cards) = try await Scene(.discovering(reader)).finding(2)
         #expect(await session.connects(to: cards[0]) == nil)
@@ -271,7 +275,7 @@ import VirtualTags
         #expect(cards[0].isNear && reader.log() == ["select 1", "1: 00b00000"])
     }
 
-    @Test func `command given while another one runs: sent after its answer`() async throws {
+    @Test func `command given while another one runs: sent after the answer of the first`() async throws {
         let reader = SelectingReader([1])
         let (session, card) = try await Scene(.discovering(reader)).connected(plan: Self.opening)
         _ = reader.log()

@@ -64,7 +64,7 @@ import VirtualTags
 
     // MARK: Which tags are read
 
-    @Test(arguments: 2...4) func `tags together: all are read, and no command is sent to a sleeping tag`(count: Int)
+    @Test(arguments: 2...4) func `several watched tags: all are read, and no READ is sent to a halted tag`(count: Int)
         async throws
     {
         let reads = Locked((sent: 0, answered: 0))
@@ -82,7 +82,9 @@ import VirtualTags
         #expect(sent >= count && answered == sent)
     }
 
-    @Test func `watched tag: read once while it stays, and again when it returns, or after a stop`() async throws {
+    @Test func `watched tag: read once while near; again after it has left, was swapped, or the watcher was stopped`()
+        async throws
+    {
         let first = ntag(1)
         let near = field(first)
         let watch = try Watch(.field(near))
@@ -109,7 +111,7 @@ import VirtualTags
         await watch.stop()
     }
 
-    @Test func `watched tag on a reader without arrivals: read again after a poll without it`() async throws {
+    @Test func `watched tag on a reader without arrivals: read again after a poll without the tag`() async throws {
         let tag = ntag()
         let reader = ScriptedReader([.tags(tag), .tags(tag), .nothing, .tags(tag)], tells: true)
         let watch = try Watch(.discovering(reader))
@@ -126,7 +128,9 @@ import VirtualTags
 
     // MARK: The reader
 
-    @Test func `watched reader that leaves and returns: each reason once, and tags are read again`() async throws {
+    @Test func `watched reader that leaves and returns: each reason is reported once, and tags are read again`()
+        async throws
+    {
         let reader = PluggedReader(ntag())
         reader.plug("It is not plugged in.")
         let watch = try Watch(.field(reader))
@@ -155,7 +159,7 @@ import VirtualTags
     }
 
     @Test(arguments: [false, true])
-    func `stop during a look: the reader is interrupted once, and is not reported as missing`(isGone: Bool)
+    func `stop during a poll: the reader is interrupted once, and is not reported as missing`(isGone: Bool)
         async throws
     {
         let error = LinkError(isGone ? .readerUnavailable : .cancelled, "It was cut off.")
@@ -178,7 +182,7 @@ import VirtualTags
 
     // MARK: Time
 
-    @Test func `look that fails: repeated every 100 ms, 20 times, then after the next report`() async throws {
+    @Test func `poll that fails: repeated every 100 ms, 20 times, then after the next presence report`() async throws {
         let reader = ScriptedReader([Self.noise], tells: true)
         let clock = ManualClock()
         let watch = try Watch(.discovering(reader), clock: clock)
@@ -198,7 +202,9 @@ import VirtualTags
         #expect(!reader.isObserved)
     }
 
-    @Test func `reader without reports: a look every 250 ms, or every 5 s while it is missing`() async throws {
+    @Test func `watched reader without presence reports: polled every 250 ms, or every 5 s while unavailable`()
+        async throws
+    {
         for isMissing in [false, true] {
             let reader = ScriptedReader([isMissing ? .failure(.readerUnavailable) : .nothing])
             let clock = HastyClock()
@@ -234,7 +240,9 @@ import VirtualTags
         }
     }
 
-    @Test func `tag that can't be read: tried every 100 ms, 20 times, then when another tag has come`() async throws {
+    @Test func `watched tag that can't be read: tried every 100 ms, 20 times, then when another tag has come`()
+        async throws
+    {
         let clock = ManualClock()
         let silent = SilentTag(1)
         let near = field(silent)
@@ -255,7 +263,9 @@ import VirtualTags
         #expect(clock.scheduledEventCount == 0)
     }
 
-    @Test func `reading of a watched tag: the time of the first report, and its airtime`() async throws {
+    @Test func `reading of a watched tag: has the time when the tag was noticed, and the airtime of the read`()
+        async throws
+    {
         let clock = ManualClock()
         let near = VirtualField(onElapsed: { clock.advance(by: $0) })
         near.bring(ntag())
@@ -271,7 +281,9 @@ import VirtualTags
 
     // MARK: Attendants and places
 
-    @Test func `attendant of the watcher: called for each tag, again after a failure or a stop`() async throws {
+    @Test func `watcher's attendant: called once for each tag, and again after it threw or the watcher was stopped`()
+        async throws
+    {
         let near = field(ntag(1))
         let (calls, input) = AsyncStream.makeStream(of: UInt8.self)
         let (isFirst, isPatient) = (Locked<Bool?>(true), Locked(false))
