@@ -53,7 +53,7 @@ import UniversalLinks
 
     private func exchangeCount(_ bench: Bench) throws -> Int { try recording(bench).0.exchangeCount }
 
-    @Test("Link of an app: announced; opening the notification gives the app the link with its message, and is opened")
+    @Test("Link of an app: announced in a notification; opening that delivers the link and its message to the app")
     func openingApp() async throws {
         let (bench, following) = try start()
         let program = try TestProgram(bench.simulator, name: "Shop")
@@ -122,7 +122,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("Radio off: no tag is read; a tag that lies there is announced when the radio is on again")
+    @Test("Radio off: no tag is read; a tag still near is announced when the radio is on again")
     func radioOff() async throws {
         let (bench, following) = try start()
         try bench.act(["do": "switch", "name": "radio", "value": false])
@@ -177,7 +177,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("Banner: leaves after 6 seconds, and its notification stays in the list")
+    @Test("Banner: disappears after 6 seconds, and its notification stays in the list")
     func bannerTime() async throws {
         let (bench, following) = try start()
         try tap(bench, "https://shop.example/a")
@@ -227,7 +227,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("Recording: has what programs read; background reading is left out with a note")
+    @Test("Trace with background reading, exported as a recording: only programs' exchanges, and a note about the rest")
     func recording() async throws {
         let (bench, following) = try start()
         try tap(bench, "https://shop.example/a")
@@ -246,7 +246,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("Saved and opened again: the notifications are in their order, the newest first; all are dismissed at once")
+    @Test("Several notifications: newest first, also in a saved and opened file; dismissing all leaves none")
     func orderAfterRestart() async throws {
         let (bench, following) = try start()
         for (index, page) in ["a", "b", "c"].enumerated() {
@@ -316,7 +316,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("Saved and opened again: notifications are kept, and shown in no new banner")
+    @Test("Notification in a saved and opened file: kept and dismissible, and not shown in a banner again")
     func restart() async throws {
         let (bench, following) = try start()
         try tap(bench, "https://shop.example/a")

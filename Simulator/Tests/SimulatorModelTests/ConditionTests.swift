@@ -7,7 +7,7 @@ import Testing
 /// The conditions of the field do what the page says. Those of the phone are tested with the sample app in the browser.
 @Suite(.timeLimit(.minutes(1))) struct ConditionTests {
     @Test(
-        "Condition of the field: the read and the write of an app end as the hint of the page says",
+        "Field condition switched on: an app's read and write end with the error codes in the switch's hint",
         arguments: [
             ("instant", true, [nil, nil]),
             ("noise", 1, [.readerTransceiveErrorTagConnectionLost, .readerTransceiveErrorTagConnectionLost]),

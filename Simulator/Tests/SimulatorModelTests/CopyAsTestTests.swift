@@ -67,7 +67,7 @@ import Testing
         return simulator
     }
 
-    @Test("Copy as test: the source is that of SimulatedTests.swift, which is compiled and run")
+    @Test("Copy as test: gives the source of SimulatedTests.swift, which is compiled and run")
     func golden() async throws {
         let answer = try await flows().perform(["do": "copy_as_test"])
         let source = try #require(answer["source"]?.string)
@@ -89,7 +89,7 @@ import Testing
         )
     }
 
-    @Test("Copy as test of one session: only its test; a session that a condition has refused is left out with a note")
+    @Test("Copy as test of one session: has that session's test only; a session that ended as busy gets a note instead")
     func oneSession() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator)

@@ -35,7 +35,7 @@ import VirtualTags
         #expect(regions.allSatisfy { $0["bytes"]?.string?.utf8.count == 2 * ($0["length"]?.int ?? -1) })
     }
 
-    @Test("A travel document is made from its machine readable zone")
+    @Test("New travel document: made from its machine readable zone")
     func document() throws {
         let bench = Bench()
         let zone = """
@@ -84,7 +84,7 @@ import VirtualTags
         #expect(bench.refusal(["do": "undo_delete"])?.code == "nothing-to-undo")
     }
 
-    @Test("File of a tag that is deleted and restored at once: stored; of a deleted one: removed")
+    @Test("Tag that is deleted and restored at once: its file is stored; tag that stays deleted: its file is removed")
     func undoBeforeStoring() throws {
         let bench = Bench()
         func lastChange(of id: String) -> Changes.FileChange? {
@@ -147,7 +147,7 @@ import VirtualTags
         )
     }
 
-    @Test("Tag that phones can't read: the reason is given, and true for all others")
+    @Test("phone_can: the reason for a tag that phones can't read, true for any other tag")
     func phoneLimits() throws {
         let bench = Bench()
         for product in ["NTAG213", "generic Type 3", "FeliCa Lite-S", "generic Type 4", "ICODE SLIX2"] {
@@ -229,7 +229,7 @@ import VirtualTags
         #expect(record["text"] == "The input ends at byte 9, before record 1 is complete.")
     }
 
-    @Test("Tag in an action: found by its id or its unique name, else ambiguous or unknown")
+    @Test("Tag in an action: found by its id or unique name; part of a name is enough for tap, not for delete")
     func finding() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213", "name": "Poster"])

@@ -53,7 +53,7 @@ import Testing
         #expect(program.frame("nfc-a", "26", bits: 7)?["error"] == "timeout")
     }
 
-    @Test("Toggled tag: held if it is not near, taken away if it is, also after a tap")
+    @Test("Toggled tag: a near tag is taken away, also a tapped one, and any other tag is held")
     func toggling() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213", "text": "a"])
@@ -85,7 +85,7 @@ import Testing
         #expect(data["changed"]?.array?.isEmpty == false)
     }
 
-    @Test("Switch leave_after: all tags leave after so many exchanges, once")
+    @Test("Switch leave_after: all tags leave at the exchange after the given number, and the switch is off again")
     func leaveAfter() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])
@@ -125,7 +125,7 @@ import Testing
         #expect(try near(bench).isEmpty)
     }
 
-    @Test("Switch tear_write: the tag leaves in the middle of that write command, once")
+    @Test("Switch tear_write: the tag leaves during the write command of that number, and the switch is off again")
     func tearing() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213", "text": "old"])
@@ -180,7 +180,7 @@ import Testing
         #expect(bench.refusal(["do": "switch", "name": "tear_write", "value": 0])?.code == "invalid-request")
     }
 
-    @Test("Airtime of an exchange: the 428 us of the standard, in the answer, summary and trace")
+    @Test("Airtime of REQA and ATQA: 428 us by ISO 14443, in the answer, the summary and the trace")
     func airtime() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct JSONTests {
     @Test(
-        "JSON: each kind of value is read as it was written",
+        "JSON: each kind of value is the same after writing and parsing",
         arguments: [
             JSON.null, true, -12, 1.5, "text \"quoted\" \\ \n \u{0} \u{1F600} ü", [1, [2], []],
             ["a": ["b": nil], "": "x"],
@@ -35,7 +35,7 @@ import Testing
         #expect(throws: JSON.Problem.self) { try JSON(parsing: text) }
     }
 
-    @Test("JSON: values nested up to a limit are read", arguments: ["[", "{\"a\":"])
+    @Test("JSON: values are parsed up to a limit of nesting, and refused beyond", arguments: ["[", "{\"a\":"])
     func nesting(_ begin: String) throws {
         let end = begin == "[" ? "]" : "}"
         func nested(_ depth: Int) -> String {
@@ -47,7 +47,7 @@ import Testing
         #expect(problem?.offset == JSON.maximumDepth * begin.utf8.count)
     }
 
-    @Test("A text has a limited number of values")
+    @Test("JSON: a text with more values than the limit is refused")
     func count() throws {
         func list(_ count: Int) -> String { "[" + Array(repeating: "0", count: count).joined(separator: ",") + "]" }
         #expect(try JSON(parsing: list(Limits.values - 1)).array?.count == Limits.values - 1)
@@ -55,7 +55,7 @@ import Testing
         #expect(problem?.reason == "There are too many values.")
     }
 
-    @Test("JSON: the last of two equal keys counts, integers are exact, and problems have reason and offset")
+    @Test("JSON: the last of two equal keys wins, integers are exact, and errors have a reason and an offset")
     func details() throws {
         #expect(
             try JSON(parsing: #"{"a":1,"b":2.0,"a":9007199254740993}"#) == ["a": .int(9_007_199_254_740_993), "b": 2.0]

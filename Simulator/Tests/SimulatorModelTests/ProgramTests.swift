@@ -28,7 +28,7 @@ import Testing
         #expect(other.received.map { $0["error"] } == ["invalid-request"])
     }
 
-    @Test("Reader: one program at a time has it, in the order of their claims")
+    @Test("Reader: one program at a time has the reader, in the order of the claims")
     func turns() throws {
         let bench = Bench()
         let first = try TestProgram(bench.simulator, name: "A")
@@ -104,7 +104,7 @@ import Testing
         #expect(try bench.state("apps").array?.map { $0["name"] } == ["Reader"])
     }
 
-    @Test("Frame with an incomplete last byte: refused with a checksum, sent without")
+    @Test("Frame with 7 bits in its last byte: sent without a checksum, invalid-request with one")
     func incompleteByte() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])
@@ -133,7 +133,7 @@ import Testing
         #expect(answer["message"]?.string?.contains("\"\(name)\"") == true)
     }
 
-    @Test("Frames of a program while another one has the reader: refused as in-use")
+    @Test("Program that has no turn: its commands are refused as in-use while another program has the reader")
     func inUse() throws {
         let bench = Bench()
         let first = try TestProgram(bench.simulator, name: "A")
@@ -177,7 +177,7 @@ import Testing
         #expect(program.ask(["do": "sheet", "state": "upside-down"])?["error"] == "invalid-request")
     }
 
-    @Test("Sheet of a program that releases the reader: a waiting one leaves, a result stays until the program ends")
+    @Test("Program that releases the reader: its waiting sheet is dismissed, a result stays until the program ends")
     func sheetsAfterTurns() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator)
@@ -220,7 +220,7 @@ import Testing
         #expect(program.ask(["do": "event", "kind": "dance"])?["error"] == "invalid-request")
     }
 
-    @Test("Program that disconnects: its session ends as disconnected, and its sheet leaves")
+    @Test("Program that disconnects: its session ends as disconnected, and its sheet is dismissed")
     func lostProgram() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator)
@@ -249,7 +249,7 @@ import Testing
         #expect(try bench.state("apps").array?.map { $0["running"] } == [false])
     }
 
-    @Test("Opened file: a scanning app's sheet stays, and can be cancelled")
+    @Test("File opened while an app scans: the app's sheet stays, and can be cancelled")
     func sheetOverFile() throws {
         let bench = Bench()
         let file = try #require(try bench.act(["do": "save"])["base64"])
@@ -287,7 +287,7 @@ import Testing
         #expect(bench.refusal(["do": "press", "app": "shop", "item": "scan"])?.code == "not-connected")
     }
 
-    @Test("Program that sends APDUs: they go to the first card, without frames of its own")
+    @Test("Program that sends APDUs without frames: the first ISO-DEP card answers; without a card, tag-removed")
     func commands() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator, client: "reader")
@@ -302,7 +302,7 @@ import Testing
         #expect(program.ask(["do": "apdu", "apdu": "xyz"])?["error"] == "invalid-request")
     }
 
-    @Test("Program that watches: informed of each arrival and departure, and each arrival has its own number")
+    @Test("Program that watches tags: told of each arrival and departure; each arrival has a number of its own")
     func presence() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213", "uid": "04a1b2c3d4e5f6"])

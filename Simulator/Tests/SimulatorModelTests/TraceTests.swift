@@ -38,7 +38,7 @@ import Testing
         #expect(bench.refusal(["do": "export_trace", "format": "mp3"])?.code == "invalid-request")
     }
 
-    @Test("Password in the trace: hidden in the rows, the text and the recording, and not found")
+    @Test("Password in the trace: hidden in rows, text and recording, and no result of a search")
     func secrets() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])
@@ -66,7 +66,7 @@ import Testing
         #expect(try bench.act(["do": "trace_find", "text": "elsewhere"])["rows"]?.array?.isEmpty == true)
     }
 
-    @Test("Trace for the page: rows in order and once, and a reset after it was cleared")
+    @Test("Trace for the page: each row once and in order; a cleared trace is sent as a reset")
     func following() throws {
         let bench = try read()
         var place = TracePosition()
@@ -83,7 +83,7 @@ import Testing
         #expect(try bench.state("summary")["exchanges"] == 0)
     }
 
-    @Test("Cleared trace: the sessions that have ended leave with it")
+    @Test("Cleared trace: sessions that have ended are removed from the list, active ones stay")
     func clearedSessions() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("Full trace: the oldest rows are dropped, and the page is told to begin again")
+    @Test("Full trace: the oldest rows are dropped, and the page gets a reset")
     func limit() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator)

@@ -5,7 +5,7 @@ import SimulatorServer
 import Testing
 
 @Suite struct DrawerFolderTests {
-    @Test("Tag whose format changes: one file with the new ending, none once it is deleted")
+    @Test("Tag whose file format changes: the file with the old ending is replaced; a deleted tag has no file")
     func formats() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "drawer-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -6,7 +6,7 @@ import Testing
 @testable import SimulatorServer  // connections of the local socket are internal
 
 @Suite(.timeLimit(.minutes(1))) struct LocalConnectionTests {
-    @Test("Ended connection: its descriptor is closed only after the connection was forgotten")
+    @Test("Ended connection: its descriptor is still open when the end handler is called")
     func end() async throws {
         var ends: [Int32] = [-1, -1]
         let isMade = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0

@@ -22,7 +22,7 @@ import Testing
         return parts.allSatisfy { meter.takes($0) }
     }
 
-    @Test("Messages up to the limit pass in any parts, and each one is counted for itself")
+    @Test("WebSocket messages up to the size limit pass, whole, in fragments or byte by byte")
     func lengths() {
         let sizes = [0, 1, 125, 126, 65_535, 65_536, Limits.pageMessage - 14]
         #expect(passes((sizes + sizes).map { frame(0x81, $0) }))
@@ -31,7 +31,7 @@ import Testing
         #expect(passes(divided.map { [$0] }))
     }
 
-    @Test("A message that is too long is refused before it has come, in one frame or in many")
+    @Test("WebSocket message beyond the size limit: refused before all of it has arrived, in one frame or in many")
     func tooLong() {
         #expect(!passes([frame(0x81, Limits.pageMessage, sent: 0)]))
         #expect(!passes([frame(0x81, .max, sent: 0)]))
@@ -46,6 +46,6 @@ import Testing
         }
     }
 
-    @Test("A ping of 125 bytes passes, and one of 126 bytes is refused")
+    @Test("WebSocket ping of 125 bytes passes, and one of 126 bytes is refused")
     func pings() { #expect(passes([frame(0x89, 125)]) && !passes([frame(0x89, 126)])) }
 }

@@ -17,7 +17,7 @@ import Testing
         try guardian.check(host: host, origin: "http://\(host)")
     }
 
-    @Test("Name of the host: random, and stays with its folder")
+    @Test("Host name of the page: random, and the same for the same folder; a damaged one is replaced")
     func names() throws {
         let folders = try (0..<2).map { _ in try PrivateFolder.random("page-name") }
         defer { for folder in folders { try? FileManager.default.removeItem(atPath: folder.path) } }
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "Request with another host: refused, so that a foreign name for this address does not help",
+        "Request with another Host header: refused, as in DNS rebinding",
         arguments: [
             nil, "", "example.com:8080", "127.0.0.1:8080", "localhost:8080", ".localhost:8080", "x.localhost:8080",
         ]
@@ -51,7 +51,7 @@ import Testing
         #expect(throws: PageGuard.Refusal.origin) { try guardian.check(host: guardian.host, origin: origin) }
     }
 
-    @Test("A token works once, and the oldest of many is forgotten")
+    @Test("Token of the page's address: works once; 16 are kept, so the oldest of 17 is refused")
     func tokens() throws {
         let addresses = (0..<17).map { _ in guardian.makeAddress() }
         let tokens = addresses.map { String($0.split(separator: "/#token=")[1]) }
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("Only the cookie of this session is known, and scripts and other sites don't get it")
+    @Test("Cookie: only this session's is accepted, and scripts and other sites can't read or send it")
     func cookies() {
         let cookie = String(guardian.cookie.prefix { $0 != ";" })
         #expect(guardian.cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Strict"))

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct ProgramEndTests {
-    @Test func `The end of a program is noticed while a program that it has started goes on`() async throws {
+    @Test func `Process.end: noticed although a program started by the process still runs`() async throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", "exec 3<&0; cat <&3 & exit 5"]

@@ -14,14 +14,14 @@ import Testing
     }
 
     @Test(
-        "Python client of its own: each of its test cases passes with the simulator",
+        "Independent client in Python: its tests pass with the simulator",
         .timeLimit(.minutes(5)),
         arguments: ["PageTests", "AddressTests", "ProgramTests", "CommandTests", "LastingTests"]
     )
     func clients(_ suite: String) async throws { try await Self.run(suite) }
 
     @Test(
-        "Another user of the computer gets nothing from the simulator",
+        "Another user of the machine: gets 403 from the simulator's page, and sees no token",
         .timeLimit(.minutes(5)),
         .enabled(if: geteuid() == 0, "Left out: only root can be another user.")
     )
