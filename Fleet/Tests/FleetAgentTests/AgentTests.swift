@@ -21,7 +21,7 @@ struct AgentTests {
 
     func link(_ text: String) throws -> [UInt8] { try NDEFMessage([.uri(text)]).encoded() }
 
-    @Test("A tag that comes and goes: one event with its message, one with the time that it stayed")
+    @Test("Tag that comes and goes: one tag event with its message, one removed event with the duration of its stay")
     func comesAndGoes() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -80,7 +80,9 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("State and info of a node: retained; Home Assistant's documents: published again at its birth")
+    @Test(
+        "State and info of a node: retained. Home Assistant discovery: published again on homeassistant/status online"
+    )
     func state() async throws {
         let broker = try await TestBroker()
         let node = try await TestNode(broker.address, folder: folder.path + "/state")
@@ -115,9 +117,7 @@ struct AgentTests {
         await early.stop()
     }
 
-    @Test(
-        "What the node no longer has is cleared: a renamed reader, discovery that is off; one that may be found is offline"
-    )
+    @Test("Retained topics of a former reader or disabled discovery: cleared; a reader within its grace is offline")
     func gone() async throws {
         let broker = try await TestBroker()
         for name in ["old", "new", "off"] {
@@ -182,7 +182,7 @@ struct AgentTests {
         await again.stop()
     }
 
-    @Test("Events during a full send window: they arrive in order", arguments: [1, 2, 5], [true, false])
+    @Test("Events while the send window is full: arrive in order", arguments: [1, 2, 5], [true, false])
     func fullWindow(inFlight: Int, isOnLoop: Bool) async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -227,7 +227,7 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("Topics that the access list forbids: the log names each once, and the user, also after another connection")
+    @Test("Topics that the access list forbids: logged once each with the MQTT user, also across a reconnection")
     func accessList() async throws {
         let acl = try folder.write("acl", "user door\ntopic read #\ntopic write opencorenfc/+/bridge/state\n")
         // Without a limit of queued messages, mosquitto 2.0.11 closes the connection when it refuses a message.
@@ -251,7 +251,7 @@ struct AgentTests {
         #expect(refusals.count > 1 && Set(refusals).count == refusals.count, "\(refusals)")
     }
 
-    @Test("Replay of an unknown reader: answered with an error, at most ten times a minute")
+    @Test("Replay request for an unknown reader: answered with an error event, at most ten times a minute")
     func unknownReader() async throws {
         let (broker, client, node, _) = try await threeTags()
         defer { withExtendedLifetime(broker) {} }
@@ -268,7 +268,7 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("Replay requested again and again: no more is sent in a minute than the limit, and then an error")
+    @Test("Replay requested again and again: sends up to the limit in a minute, then answers replay-refused")
     func replayLimit() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -311,7 +311,7 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("Job that the broker retains: ignored, so that it is not done again with each connection")
+    @Test("Retained job message: ignored, so that the job is not done again at each connection")
     func retainedJob() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -333,7 +333,7 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("Tags that can't be read: reported once while they lie there, and again when they come back")
+    @Test("Tags that can't be read: tag-unreadable once while they stay, and again when they come back")
     func unreadable() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -369,7 +369,7 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("UIDs with a hash key: only hashes are in events and outcomes")
+    @Test("Node with a UID hash key: events and outcomes have the hash, never the UID")
     func hashed() async throws {
         let broker = try await TestBroker()
         let client = TestClient()

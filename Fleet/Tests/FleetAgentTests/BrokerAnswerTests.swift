@@ -60,7 +60,7 @@ struct BrokerAnswerTests {
     }
 
     @Test(
-        "Broker that ends the connection with a reason: the reason is reported, not that the name is taken",
+        "DISCONNECT with a reason code: the broker's reason is reported, not that the client identifier is taken",
         arguments: [(0x80, "Unspecified error"), (0x8B, "Server shutting down")] as [(UInt8, String)]
     )
     func ended(_ code: UInt8, _ words: String) async throws {
@@ -69,7 +69,7 @@ struct BrokerAnswerTests {
         #expect(failure?.reason.contains("The broker says: \(words)") == true, "\(failure?.reason ?? "")")
     }
 
-    @Test("Subscriptions that the broker refuses are named, whatever QoS it grants to the others")
+    @Test("SUBACK that refuses some topics: those topics are named, whatever QoS the others are granted")
     func subscriptions() async throws {
         for code: UInt8 in [0x80, 0x87] {
             let event = try await event(Self.accepted + [0x90, 6, 0, 1, 0, 2, code, 0]) {

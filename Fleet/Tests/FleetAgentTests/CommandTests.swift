@@ -109,7 +109,7 @@ struct CommandTests {
         await client.stop()
     }
 
-    @Test("A node that is gone is forgotten, and one that is connected is not")
+    @Test("fleet forget: removes a node that is offline, and refuses one that is online")
     func forgets() async throws {
         let broker = try await TestBroker()
         let node = try await TestNode(broker.address, folder: folder.path + "/state")
@@ -125,7 +125,7 @@ struct CommandTests {
         await client.stop()
     }
 
-    @Test("Command with an invalid node, reader or UID: status 2, and what is allowed")
+    @Test("Command with an invalid node, reader or UID: status 2, and a message with the allowed characters")
     func names() async throws {
         for words in [
             ["watch", "a/+"], ["lock", "a b"], ["replay", "a", "#", "1", "2"], ["lock", "a", "--uid", "x"],

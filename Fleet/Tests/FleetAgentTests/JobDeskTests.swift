@@ -70,7 +70,7 @@ struct JobDeskTests {
         }
     }
 
-    @Test("Jobs of an earlier run: each is done once its reader is known")
+    @Test("Jobs of an earlier run: each is done as soon as its reader is known")
     func interrupted() async throws {
         for (id, uid) in [("a", 1), ("b", 2)] as [(String, UInt8)] {
             let job = job(id, .allow(.init(.replace, uids: [[uid]])), reader: uid == 1 ? entrance : exit)
@@ -99,7 +99,7 @@ struct JobDeskTests {
     }
 
     @Test(
-        "Change of an allow list that can't be stored: it waits, and is done when the spool can be written",
+        "Change of an allow list that can't be stored: waits, and takes effect when the spool can be written",
         .enabled(if: TestProgram.find("python3") != nil, "It takes python3.")
     )
     func unstored() async throws {
@@ -139,7 +139,7 @@ struct JobDeskTests {
         #expect(tags == [[1], nil])
     }
 
-    @Test("Job that has begun: only its own tag on its own reader resumes it, one at a time")
+    @Test("Job that has begun: resumed only by its tag on its reader, and not while it is running")
     func resumed() async throws {
         var desk = try await desk()
         await desk.take(job("a", .write(.link("https://example.com/{serial}"), locks: false)).json.bytes)
@@ -163,7 +163,7 @@ struct JobDeskTests {
         await desk.close()
     }
 
-    @Test("Flood of large jobs: those that do not fit into the journal are refused, and a waiting one can be cancelled")
+    @Test("Large jobs beyond the journal's space: refused as too-many-jobs; cancelling a waiting job still works")
     func large() async throws {
         var settings = SpoolSettings()
         settings.limit = 1 << 20
@@ -181,7 +181,7 @@ struct JobDeskTests {
         await desk.close()
     }
 
-    @Test("Messages without an outcome of their own: one outcome has their number, also if others used up the limit")
+    @Test("Bad or dropped job messages beyond the outcome limit: one last outcome has their number")
     func dropped() async throws {
         let desk = try await desk()
         for _ in 0..<15 { await desk.take(Array("x".utf8)) }
@@ -203,9 +203,9 @@ struct JobDeskTests {
     }
 }
 
-@Suite("How much strangers can cause in a minute")
+@Suite("Limits per minute for unknown senders")
 struct MinuteLimitTests {
-    @Test("Limit per minute: free again a minute after the first event, and after the clock was set back")
+    @Test("Limit per minute: counts anew a minute after the first event, or when the clock is set back")
     func minute() {
         var limit = MinuteLimit(2)
         let times: [Int64] = [0, 1000, 1000, 59_999, 60_000, 60_500, 61_000]

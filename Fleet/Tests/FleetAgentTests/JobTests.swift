@@ -37,7 +37,7 @@ struct JobTests {
         throw TestProblem("The job \(job.id) was not taken.")
     }
 
-    @Test("A flood of jobs keeps no tag from being read, fills neither journal nor spool, and the agent ends soon")
+    @Test("Flood of 2000 jobs: tags are still read, at most 1000 jobs are kept, and the agent stops within 30 s")
     func flood() async throws {
         let broker = try await TestBroker(["max_queued_messages 0", "max_inflight_messages 0"], folder: folder)
         let (client, sender) = (TestClient(), TestClient())
@@ -142,7 +142,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("Tag that is lost and does not return: tag-lost with its state, and no other tag is written")
+    @Test("Tag lost during a write: the outcome is tag-lost with state uncertain, and no other tag is written")
     func lost() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -194,7 +194,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("Restart after a job has begun: it waits for its tag and keeps its serial number")
+    @Test("Restart after a job has begun: the job waits for its tag and keeps its serial number")
     func restarted() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -250,7 +250,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("Password job: protects the tag, is done again with the same password, and refused with another")
+    @Test("Protect job: protects the tag; the same password again is done, another one is refused")
     func protects() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -276,7 +276,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("Outcomes of jobs: message-too-long, lock done, read-only after that, and expired")
+    @Test("Jobs that can't be done: message-too-long, read-only, expired, unknown-reader or no-indicator")
     func refusals() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -308,7 +308,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("Waiting job: can be cancelled; allow list: events say whether the tag is allowed")
+    @Test("Cancel job: ends a waiting job as cancelled. Allow job: tag events say whether the tag is allowed")
     func cancelAndAllow() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -332,7 +332,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("Node with a key: does only signed jobs, and answers few of a hundred unsigned ones")
+    @Test("Node with a key: does signed jobs only, and answers about ten of a hundred unsigned ones")
     func signed() async throws {
         let broker = try await TestBroker()
         let client = TestClient()

@@ -45,7 +45,7 @@ struct LimitedLogTests {
         #expect(lines.count("left-out 489 lines") == 1)
     }
 
-    @Test("Running agent: each span in which lines were left out ends with a line with their number")
+    @Test("Limited log: each span in which lines were left out ends with a line that has their number")
     func goesOn() async throws {
         let lines = LogLines()
         let loop = EventLoop("test")

@@ -51,7 +51,7 @@ struct LostEncryptionTests {
         )
     }
 
-    @Test("Connection: made once the broker starts, and again after it was killed; it can be stopped meanwhile")
+    @Test("TLS connection: made when the broker starts, again after the broker was killed, and stoppable while away")
     func comesBack() async throws {
         let broker = try await broker()
         broker.kill()
@@ -77,7 +77,7 @@ struct LostEncryptionTests {
         #expect(ContinuousClock.now - began < .seconds(30))
     }
 
-    @Test("Connection whose queue is blocked: stopping it ends all the same")
+    @Test("Connection whose queue is blocked: stop() still returns")
     func held() async throws {
         let loop = EventLoop("held")
         let end = DispatchSemaphore(value: 0)
@@ -94,7 +94,7 @@ struct LostEncryptionTests {
         if case .disconnected(let failure) = event { failure } else { nil }
     }
 
-    @Test("A command ends with 3 when the port is closed, and when the broker has no encryption")
+    @Test("fleet command: status 3 if the broker's port is closed, or if the broker has no encryption")
     func command() async throws {
         try await makeCertificate()
         let listener = try LocalListener(isOpen: false)

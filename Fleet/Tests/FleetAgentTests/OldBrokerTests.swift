@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A broker that knows MQTT 3.1.1 alone", .timeLimit(.minutes(1)))
 struct OldBrokerTests {
-    @Test("Broker without MQTT 5: asked again with 3.1.1, without a failure in between")
+    @Test("Broker without MQTT 5: connected with MQTT 3.1.1, without a failure event in between")
     func fallback() async throws {
         let broker = try OldBroker()
         let settings = MQTTSettings(
@@ -29,7 +29,7 @@ struct OldBrokerTests {
         await connection.stop()
     }
 
-    @Test("Client identifier that is taken: reported as taken, and tried again after a longer wait")
+    @Test("Client identifier that is taken: reported as taken, and tried again after at least a second")
     func taken() async throws {
         let broker = try OldBroker(takesName: true)
         let address = BrokerAddress(host: "127.0.0.1", port: broker.port, usesTLS: false)
@@ -49,7 +49,7 @@ struct OldBrokerTests {
         await connection.stop()
     }
 
-    @Test("Waits between connections: up to 30 s, or 60 s if the name is taken, and short again after a success")
+    @Test("Waits between connections: grow to 30 s, or 60 s if the identifier is taken; short again after a success")
     func backoff() {
         var backoff = Backoff()
         let waits = (0..<12).map { _ in backoff.next(chance: 1) }

@@ -11,7 +11,7 @@ struct OutboxTests {
         StoredEvent(number: number, place: .init(reader: FleetName(slugOf: "door"), sequence: number), payload: [])
     }
 
-    @Test("Paused outbox: sends nothing, and after the pause all waiting events from the first")
+    @Test("Paused outbox: sends nothing; after the pause, sends all waiting events from the first one")
     func pause() {
         var outbox = Outbox(window: 3)
         #expect(outbox.room == 0)
@@ -45,7 +45,7 @@ struct OutboxTests {
         #expect(place?.sequence == 1 && again == nil)
     }
 
-    @Test("Shortened event: stays shortened over the next connection; the window has room for at least one event")
+    @Test("Outbox: a shortened event stays shortened after a reconnection; a window of 0 has room for one event")
     func shortened() {
         var outbox = Outbox(window: 0)
         outbox.connect(last: 0)
@@ -58,7 +58,7 @@ struct OutboxTests {
         #expect(outbox.isShortened(1) && !outbox.isShortened(2))
     }
 
-    @Test("Events that were just stored: next only if the last one sent is the one before them")
+    @Test("Events that were just stored: sent next only if the last event sent is the one before them")
     func next() {
         var outbox = Outbox(window: 4)
         outbox.connect(last: 0)

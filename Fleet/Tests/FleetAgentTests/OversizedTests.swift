@@ -26,7 +26,7 @@ struct OversizedTests {
 
     // With the second, the broker says how much it takes when it accepts the connection.
     @Test(
-        "Event larger than the broker takes: sent without the tag's message, and later events whole",
+        "Event beyond the broker's maximum size: sent without the tag's message; later events are whole",
         arguments: ["message_size_limit 1000", "max_packet_size 1000"]
     )
     func shortened(line: String) async throws {
@@ -56,7 +56,7 @@ struct OversizedTests {
         #expect(try await node.spool.waitingCount() == 0)
     }
 
-    @Test("Event larger than the broker takes that waited: sent without the tag's message, and marked as late")
+    @Test("Waiting event beyond the broker's maximum size: sent without the tag's message, and marked as late")
     func late() async throws {
         let broker = try await TestBroker(["message_size_limit 1000"])
         broker.kill()
@@ -73,7 +73,7 @@ struct OversizedTests {
         await client.stop()
     }
 
-    @Test("Replay of an event larger than the broker takes: without the tag's message, also after a restart")
+    @Test("Replayed event beyond the broker's maximum size: sent without the tag's message, also after a restart")
     func replayed() async throws {
         let broker = try await TestBroker(["max_packet_size 1000"])
         let client = TestClient()
@@ -106,7 +106,7 @@ struct OversizedTests {
         await client.stop()
     }
 
-    @Test("Event that is too large even without the tag's message: given up, so that nothing waits for it")
+    @Test("Event too large even without the tag's message: given up and logged, and later events are not held up")
     func givenUp() async throws {
         let broker = try await TestBroker(["max_packet_size 200"])
         let lines = LogLines()

@@ -43,7 +43,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "A document on which the parser gives up ends neither program",
+        "Configuration that the TOML parser can't handle: agent and fleet end with status 2, without a crash",
         arguments: [
             "[{a]", "[a" + String(repeating: ".a", count: 100_000) + "]",
             "a = " + String(repeating: "[", count: 200_000), "a" + String(repeating: ".a", count: 100_000) + " = 1",
@@ -143,7 +143,7 @@ struct ProgramTests {
         #expect(try await status(signing) == 2)
     }
 
-    @Test("Agent with all readers and no pcscd: the log says so once")
+    @Test("Agent with all readers and no pcscd: the log says once that pcscd is not running")
     func withoutService() async throws {
         let words = [
             "PCSCLITE_CSOCK_NAME=\(folder.path)/none", agent, "--node", "a", "--broker", "mqtt://127.0.0.1:9",
@@ -221,7 +221,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "Job for a node that is offline: ends soon after its deadline with the reason",
+        "Command that sends a job to an offline node: ends after the deadline with node-offline",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing))
     )
     func offline() async throws {
@@ -281,7 +281,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "fleet demo --once: a tag, a removal, a job and its outcome",
+        "fleet demo --once: prints tag, removed, tag, outcome and removed events, and ends with 0",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing))
     )
     func demonstration() async throws {
@@ -296,7 +296,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "fleet demo that gets a signal, or is killed: leaves nothing, and its programs inherit no blocked signals",
+        "fleet demo: closed to other users, its agent without blocked signals, and nothing left after a signal",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing)),
         arguments: [SIGTERM, SIGHUP, SIGINT, SIGKILL]
     )
@@ -347,7 +347,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "fleet watch whose terminal is closed: ends, or continues if it was started with SIGHUP ignored",
+        "fleet watch that gets SIGHUP: ends, or goes on if it was started with SIGHUP ignored",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing)),
         arguments: [true, false]
     )

@@ -45,9 +45,7 @@ struct SecretFileTests {
         #expect(throws: ConfigurationError.self) { try SecretFile.read(long) }
     }
 
-    @Test(
-        "Secret file in a folder that others can write: the reason names the folder, whatever the file's mode and owner"
-    )
+    @Test("Secret file in a folder that others can write: refused with the folder's name, for any mode and owner")
     func openFolder() throws {
         let open = folder.path + "/open"
         try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
@@ -79,7 +77,7 @@ struct SecretFileTests {
         #expect(throws: ConfigurationError(reason)) { try SecretFile.read(link) }
     }
 
-    @Test("Secrets of a node: a password and an optional acknowledgement in the file of the secret's name")
+    @Test("Tag secret: its file has a password and optionally an acknowledgement; any other file is no-secret")
     func secrets() throws {
         try folder.write("posters", "a1b2c3d4 e5f6\n")
         try folder.write("doors", "01020304\n")
@@ -99,7 +97,7 @@ struct SecretFileTests {
         }
     }
 
-    @Test("MQTT user: the configured one, also without a password; none if none is configured")
+    @Test("MQTT user: the configured one, also without a password; no user by default")
     func user() throws {
         var configuration = BrokerConfiguration()
         configuration.broker = "mqtt://localhost"
@@ -159,7 +157,7 @@ struct SecretFileTests {
         #expect(throws: ConfigurationError.self) { try take("\"applinks:example.com\", \"example.com\"") }
     }
 
-    @Test("Domain of an association file: written in any case, but no wildcard, single label or repetition")
+    @Test("Domain of an association file: any case is valid; a wildcard, single label or repetition is refused")
     func associationFiles() throws {
         let details = #"{"appIDs":["TEAM.app"],"components":[{"/":"/a/*"}]}"#
         let file = try folder.write("aasa.json", #"{"applinks":{"details":[\#(details)]}}"#)

@@ -107,7 +107,7 @@ struct SecurityTests {
         #expect(reasons.last?.contains(isOtherHost ? "is not for " : "authority") == true, "\(reasons)")
     }
 
-    @Test("Failed connection: the reason names missing or unexpected encryption, or the missing certificate")
+    @Test("Failed connection: the reason names what is missing: mqtts://, mqtt:// or a client certificate")
     func wrongPort() async throws {
         try await makeCertificates(host: "localhost")
         try writeACL()
@@ -131,7 +131,9 @@ struct SecurityTests {
         #expect(try await failure(settings)?.reason.contains("Is the broker running?") == true)
     }
 
-    @Test("A wrong password is refused, and a file that others can read is not used")
+    @Test(
+        "MQTT password: a wrong one is refused by the broker; a password file that others can read or write is an error"
+    )
     func password() async throws {
         guard let tool = TestProgram.find("mosquitto_passwd") else {
             throw TestProblem("There is no mosquitto_passwd.")

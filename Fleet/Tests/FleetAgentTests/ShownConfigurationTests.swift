@@ -11,7 +11,7 @@ struct ShownConfigurationTests {
 
     init() throws { folder = try TestFolder() }
 
-    @Test("Help texts: mqtt:// is said to be without encryption")
+    @Test("Help texts: describe mqtt:// as without encryption")
     func plainHelp() async throws {
         let help = try await TestProgram.run(fleet, ["--help"]).output
         #expect(help.contains("mqtt://") && help.contains("--allow-plain"), "\(help)")

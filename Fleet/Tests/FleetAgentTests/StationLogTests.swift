@@ -32,7 +32,7 @@ struct StationLogTests {
         .arrived(TagReport(identifier: uid, technology: .nfcA), reply: { _ in })
     }
 
-    @Test("Reader that disappears: first its tags are removed, then its loss is reported, once")
+    @Test("Reader that disappears: removed events of its tags come first, then one reader-unavailable event")
     func unavailable() async throws {
         let (node, handler) = try await start()
         var log = StationLog(delay: .zero)
@@ -64,7 +64,7 @@ struct StationLogTests {
         await node.stop()
     }
 
-    @Test("Missed tag: one check for its removal is scheduled, and the next one only after that")
+    @Test("Missed tag: one check for its removal is scheduled at a time")
     func sweeps() async throws {
         let (node, handler) = try await start()
         var log = StationLog(delay: .zero)

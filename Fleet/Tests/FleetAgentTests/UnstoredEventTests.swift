@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Events that do not fit on the disk", .timeLimit(.minutes(1)))
 struct UnstoredEventTests {
-    @Test("Unstored event that is reported after a later event was sent: sent all the same")
+    @Test("Event that was not stored, reported after a later event was sent: is sent too")
     func overtaken() async throws {
         let folder = try TestFolder()
         let spool = try Spool(folder: folder.path + "/state", node: FleetName(slugOf: "n1"))
@@ -29,7 +29,7 @@ struct UnstoredEventTests {
         #expect(sent == [[2], [1]])
     }
 
-    @Test("More unstored events than fit into memory: those in flight are not counted as lost")
+    @Test("More unstored events than fit into memory: events in flight are kept, older waiting ones dropped")
     func inFlight() async throws {
         let folder = try TestFolder()
         let spool = try Spool(folder: folder.path + "/state", node: FleetName(slugOf: "n1"))

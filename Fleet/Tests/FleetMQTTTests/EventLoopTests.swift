@@ -84,7 +84,7 @@ struct EventLoopTests {
         #expect(token == nil)
     }
 
-    @Test("Event loop: tasks of its actor run on its thread")
+    @Test("Event loop: tasks of an actor on the loop run on the loop's thread")
     func tasks() async {
         let loop = EventLoop("test")
         let isOnLoop = await LoopActor(loop).begin { _ in loop.isCurrent }.value
@@ -92,7 +92,7 @@ struct EventLoopTests {
         loop.close()
     }
 
-    @Test("Event loop: a task that calls a nonisolated function is not interrupted by other work")
+    @Test("Event loop: a task that calls a nonisolated async function goes on before other queued work")
     func calls() async {
         let loop = EventLoop("test")
         let notes = Notes()
@@ -106,7 +106,7 @@ struct EventLoopTests {
         loop.close()
     }
 
-    @Test("Event loop: a task that calls another actor of the loop stays on it, uninterrupted by other work")
+    @Test("Event loop: a task that calls another actor of the loop stays on the loop, before other queued work")
     func actors() async {
         let loop = EventLoop("test")
         let notes = Notes()

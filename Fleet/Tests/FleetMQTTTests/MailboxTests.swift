@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Values for one task", .timeLimit(.minutes(1)))
 struct MailboxTests {
-    @Test("Mailbox: waiting values are received together, in order, and then the end")
+    @Test("Mailbox: waiting values are received together and in order, before the end")
     func order() async {
         let mailbox = Mailbox<Int>()
         for value in 1...3 { #expect(mailbox.send(value)) }

@@ -73,7 +73,7 @@ struct ConfigurationTests {
         #expect(error?.reason.contains(word) == true, "\(error?.reason ?? "")")
     }
 
-    @Test("A broker without encryption has to be on this machine, or allowed")
+    @Test("Broker without encryption: valid only on this machine, or if allowed by a setting")
     func plain() throws {
         #expect(
             try BrokerAddress("broker", allowsPlain: false) == BrokerAddress(host: "broker", port: 8883, usesTLS: true)
@@ -121,7 +121,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("JSON: written and read again it is the same; received JSON is printed on one line, or as not-json")
+    @Test("JSON: the same after writing and parsing; received JSON is printed on one line, other text as not-json")
     func json() throws {
         let value: JSONValue = ["a": [1, true, .null, .number(1.5)], "b": ["c": "\u{7F}\"\\/ü"]]
         #expect(try JSONValue(parsing: value.bytes) == value)
@@ -131,7 +131,7 @@ struct ConfigurationTests {
         #expect(read == ["a": .number(0.5), "b": 2])
     }
 
-    @Test("JSON is nested up to a limit, and has a largest size")
+    @Test("JSON: refused beyond a limit of nesting, or of size")
     func limits() throws {
         func nested(_ depth: Int) -> [UInt8] {
             Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)

@@ -9,7 +9,7 @@ import Testing
 struct EventMemberTests {
     let entrance = FleetName(slugOf: "entrance")
 
-    @Test("Event of a tag: every part that was read, and no other member")
+    @Test("Tag event: has a member for each part that was read, and no other member")
     func report() throws {
         let message = try NDEFMessage([.uri("https://example.com")]).encoded()
         let full = TagReport(
@@ -37,7 +37,7 @@ struct EventMemberTests {
         #expect(TagReport(identifier: [4], technology: .nfcB).members.first?.value == "nfc-b")
     }
 
-    @Test("Event of a message: each kind of record is decoded")
+    @Test("Message in an event: each kind of record is decoded")
     func records() throws {
         let message = NDEFMessage([
             try .uri("https://example.com/a", identifier: [0x78]), try .text("Zimmer", language: "de"),
@@ -59,7 +59,7 @@ struct EventMemberTests {
         #expect(MessageJSON.firstURI(try message.encoded()) == "https://example.com/a")
     }
 
-    @Test("Event of an outcome: each part of the outcome, and no member for an unknown part")
+    @Test("Outcome event: has a member for each known part of the outcome, and no other member")
     func outcome() {
         var outcome = JobOutcome(.tagLost, job: "j1", kind: "write")
         outcome.reader = entrance
@@ -104,7 +104,7 @@ struct EventMemberTests {
         #expect(Timestamp.milliseconds("2026-12-31T23:59:60Z") == Timestamp.milliseconds("2027-01-01T00:00:00Z"))
     }
 
-    @Test("Message template: placeholders of a text are filled, bytes are written as they are")
+    @Test("Message template: placeholders in a text are filled in, raw bytes stay as they are")
     func templates() throws {
         var values = MessageTemplate.Values(serial: 17, uid: [4, 0xAB], node: FleetName(slugOf: "n"), reader: entrance)
         let text = MessageTemplate.text("{serial} {uid} {node} {reader}", language: "de")

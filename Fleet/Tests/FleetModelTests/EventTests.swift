@@ -38,7 +38,7 @@ struct EventTests {
         }
     }
 
-    @Test("Late event: only its member 'late' is another")
+    @Test("Late event: differs from the event only in the member 'late'")
     func late() throws {
         let trap = #"","late":false,""#
         let event = FleetEvent(.error, time: 0, ["message": .string(trap)])
@@ -52,7 +52,7 @@ struct EventTests {
         }
     }
 
-    @Test("Shortened event: its message has only its size, and every other member stays")
+    @Test("Shortened event: its message is replaced by the message's size, and every other member stays")
     func shortened() throws {
         let message = try NDEFMessage([.text("a", language: "en")]).encoded()
         let event = FleetEvent(.tag, time: 0, subject: "04", ["uid": "04", "message": MessageJSON.value(message)])
@@ -87,7 +87,7 @@ struct EventTests {
         #expect(!json.line.unicodeScalars.contains("\u{202E}"))
     }
 
-    @Test("Message in an event: bytes that can't be decoded have an error; more than 8 KiB only their size")
+    @Test("Message in an event: invalid bytes have an error code; more than 8 KiB are replaced by their size")
     func brokenMessages() throws {
         #expect(MessageJSON.value([0xD1, 0x01])["error"] == "truncated-header")
         #expect(MessageJSON.value([0xD1, 0x01])["hex"] == "d101")
@@ -99,7 +99,7 @@ struct EventTests {
         #expect(MessageJSON.value(whole)["records"]?.elements?.count == 1)
     }
 
-    @Test("Every message of random bytes makes valid JSON")
+    @Test("Message of random bytes in an event: always gives valid JSON")
     func fuzz() throws {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<2000 {

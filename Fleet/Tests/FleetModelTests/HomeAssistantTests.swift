@@ -34,7 +34,7 @@ struct HomeAssistantTests {
     }
 
     @Test(
-        "An id that could be the UID or the hash of another tag is not taken",
+        "Home Assistant link with the form of a UID or a hash: not used as the tag id",
         arguments: [
             "04-E1-5A-01-71-FA-80", "04-e1-5a-01-71-fa-80", "04:E1:5A:01", "04e15a0171fa80", "04%2DE1%2D5A%2D01",
             "0123456789abcdef0123456789abcdef",
@@ -81,7 +81,7 @@ struct HomeAssistantTests {
         }
     }
 
-    @Test("Home Assistant tag id that means no tag: not taken from a link")
+    @Test("Home Assistant link to none, unknown or unavailable: not used as the tag id")
     func absences() {
         for id in ["None", "none", "NONE", "unknown", "unavailable", "%4Eone"] {
             #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/\(id)") == nil, "\(id)")
@@ -89,7 +89,7 @@ struct HomeAssistantTests {
         #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/none-1") == "none-1")
     }
 
-    @Test("Home Assistant discovery: node and reader are connected while their topics say online")
+    @Test("Home Assistant discovery: connectivity sensors of node and reader use the payloads online and offline")
     func connectivity() throws {
         let (node, reader) = (FleetName(slugOf: "kiosk-7"), FleetName(slugOf: "entrance"))
         let discovery = HomeAssistantDiscovery(prefix: "ha", topics: .usual, node: node, version: "1")
@@ -115,7 +115,7 @@ struct HomeAssistantTests {
         #expect(sensor["device"]?["name"] == "kiosk-7 entrance" && sensor["device"]?["model"] == "PN532")
     }
 
-    @Test("Two readers never share an identifier")
+    @Test("Home Assistant discovery: reader c of node a_b and reader b_c of node a have different topics and ids")
     func unique() throws {
         let (a, ab) = (try #require(FleetName("a")), try #require(FleetName("a_b")))
         let (c, bc) = (try #require(FleetName("c")), try #require(FleetName("b_c")))

@@ -33,7 +33,7 @@ struct JobBoardTests {
         #expect(board.next(for: [1], at: entrance, now: 0)?.job.id == "a")
     }
 
-    @Test("Job that could not begin: waits for any tag again")
+    @Test("Job that was released after it had begun: waits for any tag again")
     func released() throws {
         var board = JobBoard()
         try board.add(job("a"))
@@ -77,7 +77,7 @@ struct JobBoardTests {
         #expect(lost.first?.result == .tagLost)
     }
 
-    @Test("Jobs without a tag expire, and too many are refused")
+    @Test("Job board: jobs expire at their deadline; jobs beyond the limit are too-many-jobs")
     func limits() throws {
         var board = JobBoard()
         for number in 0..<JobBoard.maximumCount { try board.add(job("j\(number)")) }

@@ -27,7 +27,7 @@ struct JobTests {
         .allow(Job.AllowChange(.add, uids: [[1, 2], [3]])), .allow(Job.AllowChange(.off)), .cancel(job: "j0"),
     ]
 
-    @Test("Job of each kind: sent and read, it is the same", arguments: works)
+    @Test("Job of each kind: the same after encoding and parsing", arguments: works)
     func roundTrip(_ work: Job.Work) throws {
         let job = Self.job(work)
         #expect(try JobKeys().open(job.json.bytes, node: Self.node, now: Self.now) == job)
@@ -100,7 +100,7 @@ struct JobTests {
     }
 
     @Test(
-        "A job that is wrong is refused with a reason",
+        "Job with missing, invalid or excess members: bad-job",
         arguments: [
             #"{}"#, #"{"id":"a/b"}"#, #"{"id":"a","node":"n"}"#,
             #"{"id":"a","node":"kiosk-7","deadline":"tomorrow","kind":"lock"}"#,
@@ -162,7 +162,7 @@ struct JobTests {
     static let longestLanguage = Array(repeating: "abcdefg", count: 8).joined(separator: "-")
 
     @Test(
-        "A message that can't be made for any tag is refused when the job comes",
+        "Write job whose message is invalid for any tag: bad-job at once",
         arguments: [
             .link("not a url"), .link("example.com"), .link(":a"), .link("https://a b"), .link("https://a\u{1B}[2J"),
             .link("{node}://a"), .link("https://example.com/{foo}"), .link("https://example.com/{uid"),
@@ -219,7 +219,7 @@ struct JobTests {
         #expect(throws: JobRefusal(.badJob, "")) { try MessageTemplate.bytes([1]).message(values) }
     }
 
-    @Test("A password is never part of a description")
+    @Test("Tag secret: its description does not show the password")
     func secrecy() throws {
         let secret = try #require(TagSecret(file: "a1b2c3d4 e5f6\n"))
         #expect(secret == .bytes(password: [0xA1, 0xB2, 0xC3, 0xD4], acknowledgement: [0xE5, 0xF6]))

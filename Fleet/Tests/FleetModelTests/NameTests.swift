@@ -19,7 +19,7 @@ struct NameTests {
     }
 
     @Test(
-        "Any text becomes a valid name",
+        "Name from any text: lower-case ASCII letters, digits and dashes, never empty and never bridge",
         arguments: [
             ("ACS ACR122U PICC Interface 00 00", "acs-acr122u-picc-interface-00-00"),
             ("pn532:/dev/ttyUSB0", "pn532-dev-ttyusb0"),

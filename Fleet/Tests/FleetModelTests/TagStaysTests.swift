@@ -11,7 +11,7 @@ struct TagStaysTests {
         return departures
     }
 
-    @Test("Removed tag: departs once the delay is over, with the time when it was first missed")
+    @Test("Removed tag: its departure comes after the delay, with the time when the tag was first missed")
     func leaves() {
         var stays = TagStays(delay: .milliseconds(300))
         _ = come(&stays, [1], 0)
@@ -36,7 +36,7 @@ struct TagStaysTests {
         #expect(departures.isEmpty)
     }
 
-    @Test("Tag that comes back after the delay: the old visit departs, and a new one begins")
+    @Test("Tag that comes back after the delay: one departure for the old visit, and a new visit begins")
     func returns() {
         var stays = TagStays(delay: .milliseconds(300))
         _ = come(&stays, [1], 0)
@@ -46,7 +46,7 @@ struct TagStaysTests {
         #expect(stays.stays.map(\.event) == ["e1400"])
     }
 
-    @Test("Missed tag: found again within the delay it stays; missed again, its delay is not extended")
+    @Test("Missed tag: found within the delay, the visit goes on; a later look does not extend the delay")
     func looks() {
         var stays = TagStays(delay: .milliseconds(300))
         for (tag, now) in [(1, 0), (2, 10), (3, 20)] as [(UInt8, Int)] { _ = come(&stays, [tag], now) }
@@ -62,7 +62,7 @@ struct TagStaysTests {
         #expect(stays.stays.map(\.event) == ["e0"] && stays.nextLimit == nil)
     }
 
-    @Test("More tags on a reader than are kept: the first one counts as removed")
+    @Test("More tags on a reader than the limit: the oldest one counts as removed")
     func many() {
         var stays = TagStays(delay: .milliseconds(300))
         for number in 0..<TagStays.maximumCount {

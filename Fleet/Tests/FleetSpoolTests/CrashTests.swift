@@ -8,7 +8,7 @@ import Testing
 @Suite("A spool whose program is killed", .serialized)
 struct CrashTests {
     @Test(
-        "Killed spool: every event that was reported as stored is in it, in order and without a gap",
+        "Killed program: its spool has every event that was reported as stored, in order and without a gap",
         .timeLimit(.minutes(5))
     )
     func kill() async throws {
@@ -42,7 +42,7 @@ struct CrashTests {
     }
 
     @Test(
-        "Full disk: the spool makes room, and the lost events are reported",
+        "Full disk: the oldest events are dropped, every new event is stored, and events-dropped is reported",
         .enabled(if: SmallDisk.isPossible, "Only root can mount a small disk."),
         .timeLimit(.minutes(5))
     )
@@ -109,7 +109,7 @@ struct CrashTests {
     }
 
     @Test(
-        "Shortage of space: a full disk and a full spool are told apart, with either policy",
+        "Full disk: reported as a full disk and never as a full spool, with either policy",
         .enabled(if: SmallDisk.isPossible, "Only root can mount a small disk."),
         .timeLimit(.minutes(1)),
         arguments: [AgentConfiguration.FullPolicy.oldest, .newest]

@@ -90,7 +90,7 @@ struct JournalTests {
         #expect(try await spool.accept(old) == .new)
     }
 
-    @Test("Full journal: refuses a job, but not one that cancels; a job that ends makes room, also after reopening")
+    @Test("Full journal: refuses jobs except cancel jobs until a job has ended, also after the spool was reopened")
     func full() async throws {
         var settings = SpoolSettings()
         settings.limit = 1 << 20
@@ -144,7 +144,7 @@ struct JournalTests {
         #expect(try await spool.begin("c", at: entrance, with: [4], takingSerial: true) == 2)
     }
 
-    @Test("An allow list changes together with the end of its job")
+    @Test("Allow list: changes when the allow job ends, once; replace, add, remove and off affect the given reader")
     func allowLists() async throws {
         let spool = try open()
         func change(_ id: String, _ change: Job.AllowChange, _ reader: FleetName?) async throws {

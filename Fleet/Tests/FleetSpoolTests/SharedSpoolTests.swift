@@ -44,7 +44,7 @@ struct SharedSpoolTests {
         }
     }
 
-    @Test("Stored events: they name the node's event before them, not another node's")
+    @Test("Stored events: previous is the number of the same node's last event, not another node's")
     func previous() async throws {
         let spools = try open()
         let first = try await spools[0].append([(entrance, event()), (.bridge, event())])
@@ -56,7 +56,7 @@ struct SharedSpoolTests {
         #expect(second.events.first?.number == second.previous + 2)
     }
 
-    @Test("Acknowledgements: of one node, in any order, and kept when the spool is reopened")
+    @Test("Acknowledgements: count for one node only, in any order, and remain when the spool is reopened")
     func acknowledgements() async throws {
         var spools = try open()
         let stored = try await spools[0].append((0..<6).map { _ in (entrance, event()) }).events
@@ -116,7 +116,7 @@ struct SharedSpoolTests {
         }
     }
 
-    @Test("Jobs, serial numbers and allow lists belong to one node")
+    @Test("Shared spool: each node has its own jobs, serial numbers and allow lists")
     func jobs() async throws {
         let spools = try open()
         for spool in spools.prefix(2) {

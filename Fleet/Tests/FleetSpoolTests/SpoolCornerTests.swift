@@ -39,7 +39,7 @@ struct SpoolCornerTests {
         #expect(try await spool.waitingCount() == 3)
     }
 
-    @Test("Query of events: at most the limit, in order, of all readers or of one")
+    @Test("Query of events: in order and up to the limit, of all readers or of one")
     func limits() async throws {
         let spool = try open()
         let stored = try await spool.append([
@@ -69,7 +69,7 @@ struct SpoolCornerTests {
         #expect(first > 2)
     }
 
-    @Test("Shortage of space: lasts until an eighth of the space is free or has only acknowledged events")
+    @Test("Shortage of a full spool: ends when an eighth of the space is free or acknowledged")
     func end() async throws {
         var settings = SpoolSettings()
         settings.limit = 50_000

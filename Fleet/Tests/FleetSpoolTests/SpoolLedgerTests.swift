@@ -8,7 +8,7 @@ import Testing
 @Suite("What the spool knows of its events", .timeLimit(.minutes(5)))
 struct SpoolLedgerTests {
     @Test(
-        "Reason for dropped events: a full disk counts before a full spool, and either before none",
+        "Combined reason for dropped events: a full disk wins over a full spool, and any reason over none",
         arguments: [
             (nil, .limit, .limit), (.limit, nil, .limit), (.limit, .disk, .disk), (.disk, .limit, .disk),
             (.disk, nil, .disk), (nil, nil, nil),
@@ -23,7 +23,7 @@ struct SpoolLedgerTests {
 
     private struct Refusal: Error {}
 
-    @Test("Failed transaction: numbers, readers and sizes are as before")
+    @Test("Failed transaction: numbers, readers and counts are as before it")
     func rollBack() async throws {
         let folder = try TestFolder()
         let (entrance, exit) = (FleetName(slugOf: "entrance"), FleetName(slugOf: "exit"))
@@ -52,7 +52,7 @@ struct SpoolLedgerTests {
         #expect(try await spool.waiting(after: 0, limit: 10) == first.events + second.events)
     }
 
-    @Test("Transactions that fail: the others of the same batch are done once")
+    @Test("Batch with failing transactions: each of the others is done exactly once")
     func others() async throws {
         let folder = try TestFolder()
         let entrance = FleetName(slugOf: "entrance")

@@ -41,7 +41,7 @@ struct SpoolTests {
         #expect(ids.first == "\(stream).entrance.1")
     }
 
-    @Test("Reopened spool: the node's last event is known, whichever reader it was of")
+    @Test("Reopened spool: previous is the node's last event, whichever reader that was of")
     func lastOfReaders() async throws {
         var last: Int64 = 0
         for readers in [[entrance, exit], [entrance], [exit], [exit, entrance]] {
@@ -81,7 +81,7 @@ struct SpoolTests {
         #expect(try mode(state) == 0o755)
     }
 
-    @Test("Spool folder that others can write, or a link in the place of its file: refused")
+    @Test("Spool folder that others can write, or a symbolic link as the spool's file: refused")
     func strangers() throws {
         let state = folder.path + "/state"
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
@@ -98,14 +98,14 @@ struct SpoolTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: target)).isEmpty)
     }
 
-    @Test("Two agents can't use one spool")
+    @Test("Spool that another agent uses: refused")
     func exclusive() async throws {
         let spool = try open()
         #expect(throws: SpoolError(.inUse, "")) { try open() }
         _ = try await spool.append([(entrance, event())])
     }
 
-    @Test("Event in the spool: waits until it is acknowledged, and the last acknowledged ones are kept for replay")
+    @Test("Stored event: waits until acknowledged; the last acknowledged events are kept for replay")
     func acknowledgement() async throws {
         var settings = SpoolSettings()
         settings.keep = 4
@@ -170,7 +170,7 @@ struct SpoolTests {
         #expect(events.map(\.sequence) == [201, 202])
     }
 
-    @Test("Report of dropped events: stored once acknowledgements made room, and no position is beyond it before")
+    @Test("Report of dropped events: stored when acknowledgements make room; no position passes the gap before")
     func reportWithoutNextEvent() async throws {
         var settings = SpoolSettings()
         settings.limit = 50_000
