@@ -39,7 +39,9 @@ import Testing
         #expect(try rows(Folders.app.merging(["Reader.swift": select]) { $1 })[9].state == .unknown)
     }
 
-    @Test func `Checklist: a baseline, a disabled rule or a lower severity does not make a question met`() throws {
+    @Test func `Checklist: a question stays not met if its finding is in the baseline, disabled or of lower severity`()
+        throws
+    {
         for choice in ["disabled: [CFG001]\n", "severity:\n  CFG001: info\n", ""] {
             try Folders.withFiles(Folders.app.merging([".nfclint.yml": choice]) { $1 }) { folder in
                 let known = folder.appendingPathComponent("known.json").path
@@ -51,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `Checklist: what no file shows is not met or not known`() throws {
+    @Test func `Checklist: a question for which no file has evidence is not met or unknown`() throws {
         let silent = Projects.reader.replacing(
             "session?.begin()",
             with: "session?.begin() }\n    func write(_ tag: any NFCNDEFTag) { tag.writeNDEF(message) { _ in }"

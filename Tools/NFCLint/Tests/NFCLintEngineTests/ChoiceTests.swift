@@ -33,13 +33,13 @@ import Testing
         #expect(Projects.ids(["Reader.swift": line]) == ["SRC001"])
     }
 
-    @Test func `disable and enable: the rule is silent between them`() {
+    @Test func `disable and enable comments: the rule has no findings between them`() {
         let text = Projects.reader.replacing("    func scan() {", with: "    func scan() {\n// nfclint:disable SRC001")
             .replacing(begin, with: "// nfclint:enable SRC001\n\(begin)")
         #expect(Projects.ids(["Reader.swift": text]) == ["TXT010"])
     }
 
-    @Test func `disable in nested blocks, or without enable: silent to the end of its own block`() {
+    @Test func `disable without enable: the rule has no findings to the end of the block that has the comment`() {
         let line = "        session?.alertMessage = \"Scan\""
         let (off, silent) = ("// nfclint:disable TXT003", line + "  // nfclint:disable TXT003")
         for (lines, count) in [
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `disable:file, or disable before the first code: silent in the whole file`() {
+    @Test func `disable:file, or disable before the first code: the rule has no findings in the whole file`() {
         #expect(Projects.ids(["Reader.swift": Projects.reader + "// nfclint:disable:file\n"]) == [])
         #expect(Projects.ids(["Reader.swift": "// nfclint:disable SRC001\n" + Projects.reader]) == ["TXT010"])
     }
@@ -80,12 +80,14 @@ import Testing
         #expect(configuration.objects == ["a # b", "c, d"] && configuration.products == ["NFC Tools"])
     }
 
-    @Test func `Configuration with three mistakes: three problems`() {
+    @Test func `Configuration with an unknown rule, key and severity: three problems`() {
         let text = "disabled: [ABC001]\nsevere: yes\nseverity:\n  SRC001: bad\n"
         #expect(LintConfiguration(Array(text.utf8), known: ["SRC001"]).problems.count == 3)
     }
 
-    @Test func `Baseline: hides known findings, also on moved lines, and shows a second one of the same kind`() throws {
+    @Test func `Baseline: hides known findings, also on moved lines, and shows a further finding of the same rule`()
+        throws
+    {
         let report = Projects.report(["Reader.swift": Projects.reader])
         let baseline = try Baseline(Array(Baseline.text(report).utf8))
         #expect(!report.findings.isEmpty && baseline.newFindings(report) == [])
@@ -95,7 +97,10 @@ import Testing
         #expect(baseline.newFindings(Projects.report(["Reader.swift": twice])).map(\.id) == ["TXT010"])
     }
 
-    @Test func `Baseline with the largest count hides all, with a negative one nothing`() throws {
+    @Test
+    func `Baseline counts: the largest number hides all findings without an overflow, a negative number hides none`()
+        throws
+    {
         let report = Projects.report(["Reader.swift": Projects.reader])
         let text = Baseline.text(report)
         func left(_ count: String) throws -> [Finding] {
@@ -109,12 +114,12 @@ import Testing
         #expect(try left("-9223372036854775808") == report.findings)
     }
 
-    @Test func `A file that is not a baseline is an error`() {
+    @Test func `Baseline file that is not a baseline: an error`() {
         #expect(throws: FormatError.self) { try Baseline(Array("[]".utf8)) }
         #expect(throws: FormatError.self) { try Baseline(Array("{".utf8)) }
     }
 
-    @Test func `Fixes: the findings that they mend are gone afterwards`() throws {
+    @Test func `Fixes of CFG rules: the findings that they fix are gone afterwards`() throws {
         let files = [
             "project.yml": Example.minimum("15.0").files[0].text, "Reader.swift": Projects.reader,
             "Info.plist": Projects.list("<key>CFBundleName</key><string>Doors</string>"),

@@ -50,7 +50,7 @@ import Testing
         #expect(try run(["--dry-run"]).status == 2)
     }
 
-    @Test func `nfclint: notes can be hidden, and findings are counted by rule`() throws {
+    @Test func `nfclint: --hide-notes leaves out info findings, and the summary counts findings by rule`() throws {
         try withProject { folder in
             try Data("severity:\n  SRC001: info\n".utf8).write(to: URL(fileURLWithPath: folder + "/.nfclint.yml"))
             let output = try run([folder]).output
@@ -59,12 +59,12 @@ import Testing
         }
     }
 
-    @Test func `A rule is explained, and all are listed`() throws {
+    @Test func `nfclint: explains one rule, and lists all rules`() throws {
         #expect(try run(["--explain", "src003"]).output.hasPrefix("# SRC003\n"))
         #expect(try run(["--rules"]).output.split(separator: "\n").count > 100)
     }
 
-    @Test func `A rule is explained in JSON as one object on a line`() throws {
+    @Test func `nfclint: explains a rule in JSON as one object on a line`() throws {
         let answer = try run(["--json", "--explain", "src003"])
         #expect(answer.status == 0 && answer.output.count { $0 == "\n" } == 1 && answer.output.hasSuffix("\n"))
         let object = try #require(

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `Link to a folder of the project: followed, and files are read once where links form a circle`() throws {
+    @Test func `Link to a folder of the project: followed; where links form a circle, files are read once`() throws {
         let files = [
             "App.xcodeproj/project.pbxproj": Projects.xcode(target: "INFOPLIST_FILE = Config/Here/Info.plist;"),
             "Reader.swift": Projects.reader, "Lists/Info.plist": Projects.list(""),
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: ["huge.bin", "Huge.swift"])
-    func `A file that is named and too large is a finding that fails the check`(name: String) throws {
+    func `Too large file named on the command line: a finding that fails the check`(name: String) throws {
         try Folders.withFiles([name: [UInt8](repeating: 0x20, count: DiskFiles.largestFile + 1)]) {
             let findings = Folders.findings($0.appendingPathComponent(name))
             #expect(findings.map(\.id) == ["LNT001"] && findings.allSatisfy { $0.severity == .error })

@@ -29,7 +29,8 @@ import Testing
         #expect(report.github.utf8.count { $0 == 0x0A } == report.findings.count)
     }
 
-    @Test func `A change that is shown draws nothing, and lines that can be seen stay as they are`() throws {
+    @Test func `--fix --dry-run: control characters in the diff are escaped, and all other lines are unchanged`() throws
+    {
         let list = Projects.list("\r\n<!-- \u{1B}]0;title\u{7} \u{202E} -->\r\n\t<!-- end -->\r\n")
         try Folders.withFiles(["Info.plist": list, "Reader.swift": Projects.reader]) { folder in
             let shown = try Command.run(["--fix", "--dry-run", folder.path]).output
@@ -43,7 +44,10 @@ import Testing
         }
     }
 
-    @Test func `Hostile key or path given to nfclint: its messages have no escape sequence, and one line`() throws {
+    @Test
+    func `Hostile key in .nfclint.yml or path on the command line: messages have no escape sequence or added line`()
+        throws
+    {
         try Folders.withFiles([".nfclint.yml": "\"a\u{1B}[31m\": 1\n", "A.swift": "let a = 1\n"]) { folder in
             let answer2 = try Command.run([folder.path])
             #expect(!answer2.errors.contains("\u{1B}"))

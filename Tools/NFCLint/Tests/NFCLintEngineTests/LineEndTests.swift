@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: Form.allCases)
-    func `.nfclint.yml with any line ends: its choices count`(_ form: Form) {
+    func `.nfclint.yml with any line ends: its settings count`(_ form: Form) {
         let choice = form.of("disabled:\n  - CFG002\n  - SRC001\nseverity:\n  TXT010: error\n")
         let configuration = LintConfiguration(Array(choice.utf8), known: Set(Rules.all.map(\.id)))
         #expect(configuration.problems == [] && configuration.disabled == ["CFG002", "SRC001"])

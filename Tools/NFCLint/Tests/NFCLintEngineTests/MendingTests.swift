@@ -14,7 +14,7 @@ import Testing
         return mended
     }
 
-    @Test func `Fix of SRC004: the check for a cancelled session is inserted behind the clean-up`() throws {
+    @Test func `Fix of SRC004: the check for a cancelled session comes after the clean-up code`() throws {
         let rule = try #require(Rules.rule("SRC004"))
         let files = try #require(rule.bad.first).files
         let before = Dictionary(files.map { ($0.path, $0.text) }, uniquingKeysWith: +)
@@ -26,7 +26,7 @@ import Testing
         #expect(nothing.upperBound < early.lowerBound)
     }
 
-    @Test func `Fix of SRC004: not made where code waits for the answer`() throws {
+    @Test func `Fix of SRC004: not made where a caller waits for the result`() throws {
         let rule = try #require(Rules.rule("SRC004"))
         let files = Dictionary(rule.bad[2].files.map { ($0.path, $0.text) }, uniquingKeysWith: +)
         #expect(Projects.ids(files).contains("SRC004") && mended(files) == files)
@@ -38,7 +38,9 @@ import Testing
         "showAlert(error) { self.isScanning = false }",
         "showAlert(error)\n        isScanning = false",
     ])
-    func `Fix of SRC004: a cancelled scan still changes the state`(_ end: String) {
+    func `Fix of SRC004: only the alert is skipped for a cancelled scan; state changes stay before the check`(
+        _ end: String
+    ) {
         let text = """
             import CoreNFC
             class Screen: UIViewController, NFCNDEFReaderSessionDelegate {

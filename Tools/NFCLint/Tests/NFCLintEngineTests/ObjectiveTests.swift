@@ -29,7 +29,7 @@ import Testing
         #expect(lines("SRC001", text) == [10])
     }
 
-    @Test func `Objective-C: a readingAvailable check in the caller counts, also in a React Native method`() {
+    @Test func `Objective-C: a readingAvailable check in the caller satisfies SRC001, also in a React Native method`() {
         let text = """
             #import <CoreNFC/CoreNFC.h>
             @implementation Reader
@@ -45,7 +45,7 @@ import Testing
         #expect(lines("SRC001", text) == [])
     }
 
-    @Test func `Objective-C: a sheet's text is found through a parameter and a property`() {
+    @Test func `Objective-C: TXT001 finds a sheet's text that comes through a parameter or a property`() {
         let text = """
             #import <CoreNFC/CoreNFC.h>
             @implementation Reader
@@ -96,7 +96,7 @@ import Testing
         #expect(lines("SRC001", text.replacing("#else", with: "#elif defined(OLD)")) == [12])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Objective-C: a hundred thousand nested #if end in time`() {
+    @Test(.timeLimit(.minutes(1))) func `Objective-C: fifty thousand nested #if are checked within a minute`() {
         let nested =
             String(repeating: "#if a\n{\n#else\n{\n", count: 50_000) + String(repeating: "#endif\n", count: 20_000)
         #expect(lines("LNT001", "#import <CoreNFC/CoreNFC.h>\n" + nested) == [])

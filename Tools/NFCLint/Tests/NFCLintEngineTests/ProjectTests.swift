@@ -12,19 +12,20 @@ import Testing
 
     private let signed = "CODE_SIGN_ENTITLEMENTS = Doors/Doors.entitlements;"
 
-    @Test func `Usage text in the build settings: counts`() {
+    @Test func `Usage text in the build settings: no CFG001`() {
         let key =
             "GENERATE_INFOPLIST_FILE = YES; INFOPLIST_KEY_NFCReaderUsageDescription = \"Badges open doors here.\";"
         #expect(!Projects.ids(files(target: signed + key)).contains("CFG001"))
         #expect(Projects.ids(files(target: signed)).contains("CFG001"))
     }
 
-    @Test func `Usage text in an xcconfig file: counts`() {
+    @Test func `Usage text in an xcconfig file: no CFG001`() {
         let config = "INFOPLIST_KEY_NFCReaderUsageDescription = Badges open doors here. // why\n"
         #expect(!Projects.ids(files(target: signed, ["App.xcconfig": config])).contains("CFG001"))
     }
 
-    @Test(.timeLimit(.minutes(1))) func `xcconfig files that include themselves: read to the end`() {
+    @Test(.timeLimit(.minutes(1)))
+    func `xcconfig files that include themselves: each is read once, and later settings are found`() {
         let config = """
             #include "Loop.xcconfig"
             INFOPLIST_KEY_NFCReaderUsageDescription = Badges open doors here.
@@ -41,7 +42,7 @@ import Testing
         #expect(report.json.contains("The Info.plist ") && report.json.utf8.count < 200_000)
     }
 
-    @Test func `The target's least version wins over the project's`() {
+    @Test func `Deployment target: the target's setting wins over the project's`() {
         let formats = ["Doors/Doors.entitlements": Projects.formats("NDEF", "TAG")]
         let outer = "IPHONEOS_DEPLOYMENT_TARGET = 15.0;"
         #expect(Projects.ids(files(target: signed, project: outer, formats)).contains("CFG011"))
@@ -188,7 +189,7 @@ import Testing
         ["Package.swift": "", "Sources/App/Reader.swift": "", "Sources/App/Resources/en.lproj/A.strings": ""],
         ["Project.swift": "", "App/Sources/Reader.swift": "", "App/Resources/en.lproj/A.strings": ""],
     ])
-    func `Strings files of packages, folders and Tuist projects: read`(_ paths: [String: String]) {
+    func `Strings files of packages, folders and Tuist projects: their texts are checked`(_ paths: [String: String]) {
         var files = paths
         for path in paths.keys {
             if path.hasSuffix("Reader.swift") { files[path] = Self.localized }
@@ -290,20 +291,20 @@ import Testing
         #expect(ids("\"infoPlist\": {\"NFCReaderUsageDescription\": \"\"}", "").contains("CFG002"))
     }
 
-    @Test func `Library that imports Core NFC and creates no session: counts as use`() {
+    @Test func `Library that imports Core NFC without creating a session: reported as using Core NFC`() {
         let library = "import CoreNFC\nfunc send(_ tag: NFCISO7816Tag, _ apdu: NFCISO7816APDU) {}\n"
         #expect(Projects.report(["Send.swift": library]).targetLines.hasPrefix("sources (library)"))
         #expect(Projects.report(["Send.swift": library]).json.contains("\"uses_core_nfc\":true"))
     }
 
     @Test(arguments: ["\"a\" = \"b\";;\n\"c\" = \"d\";", "", " \n// none\n"])
-    func `Strings file with a second semicolon or without texts: read as Foundation reads it`(_ text: String) {
+    func `Strings file with a second semicolon or without texts: no LNT001, as Foundation accepts it`(_ text: String) {
         let reader = Projects.reader.replacing("session?.begin()", with: "session?.alertMessage = \"c\".localized")
         let ids = Projects.ids(["Reader.swift": reader, "en.lproj/Localizable.strings": text])
         #expect(!ids.contains("LNT001") && !ids.contains("TXT003"))
     }
 
-    @Test func `Damaged translation: a warning, so that the check passes`() {
+    @Test func `Damaged strings file of a translation: a warning only, so that the check passes`() {
         let files = ["Reader.swift": Self.localized, "de.lproj/Localizable.strings": "\"a\" = \"b\";\n\"c\" = \"d\""]
         let report = Projects.report(files)
         #expect(report.findings.filter { $0.id == "LNT001" }.map(\.severity) == [.warning] && report.passes)

@@ -11,7 +11,7 @@ import Testing
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
 
-    @Test func `JSON is one object on a line`() throws {
+    @Test func `JSON report: one object on one line, with all members of each finding`() throws {
         #expect(!report.json.contains("\n"))
         let object = try object(report.json)
         let findings = try #require(object["findings"] as? [[String: Any]])
@@ -79,7 +79,7 @@ import Testing
         #expect(lines[2].count == 4 + 19)
     }
 
-    @Test func `Reports: no control characters of a source file`() {
+    @Test func `Reports: contain no control characters of a source file`() {
         let text = Projects.reader.replacing("session?.begin()", with: "session?.begin() // \u{1B}[31m\u{202E}")
         let report = Projects.report(["Reader.swift": text])
         for output in [report.text(), report.xcode, report.markdown, report.github] {
@@ -104,13 +104,13 @@ import Testing
         #expect(list.rows[0].state == .unknown && list.rows[4].state == .met)
     }
 
-    @Test func `Warnings: fail a strict run only`() {
+    @Test func `Report with warnings only: fails in a strict run, else passes`() {
         var strict = report
         strict.isStrict = true
         #expect(report.passes && !strict.passes)
     }
 
-    @Test func `rule page: the fix, and the beginning of each example file`() {
+    @Test func `Rule page: has the fix, and the beginning of each example file`() {
         for rule in Rules.all {
             let page = RulePage(rule).markdown
             #expect(page.contains(rule.fix), "\(rule.id)")

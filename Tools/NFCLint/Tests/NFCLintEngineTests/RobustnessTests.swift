@@ -38,7 +38,7 @@ import Testing
         #expect(findings("Large.swift", Array(text.utf8)).map(\.id) == ["LNT001"])
     }
 
-    @Test func `A property list that grows by its entities is read without them`() {
+    @Test func `Property list with XML entities that multiply: read without expanding them`() {
         let bomb = """
             <?xml version="1.0"?>
             <!DOCTYPE plist [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>
@@ -52,7 +52,7 @@ import Testing
         "bplist00",
         "bplist00" + String(repeating: "\u{1}", count: 64), "",
     ])
-    func `A broken property list is one finding`(_ text: String) {
+    func `Broken property list: one finding`(_ text: String) {
         #expect(findings("Info.plist", Array(text.utf8)).map(\.id) == ["LNT001"])
     }
 
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// Lists that hold the same text of 60,000 bytes 1,200 times.
-    @Test func `A binary list that stands for more text than memory holds is one finding`() {
+    @Test func `Binary property list that expands to more than 64 MiB of text: one finding`() {
         let lists = [[UInt8]](repeating: [0xAF, 0x10, 240] + [UInt8](repeating: 8, count: 240), count: 5)
         let text: [UInt8] = [0x5F, 0x11, 0xEA, 0x60] + [UInt8](repeating: 0x78, count: 60_000)
         let head: [[UInt8]] = [[0xD1, 1, 2], [0x51, 0x61], [0xA5, 3, 4, 5, 6, 7]]
@@ -91,7 +91,7 @@ import Testing
         #expect(found.map(\.id) == ["LNT001"] && found[0].message.contains("strings of more than 64 MiB"))
     }
 
-    @Test func `A binary list is read`() {
+    @Test func `Binary property list: its keys are checked`() {
         let text = Array("NFCReaderUsageDescription".utf8)
         let objects: [[UInt8]] = [[0xD1, 1, 2], [0x5F, 0x10, UInt8(text.count)] + text, [0x53] + Array("NFC".utf8)]
         #expect(findings("Info.plist", Self.binary(objects)).map(\.id).contains("CFG003"))
@@ -109,7 +109,7 @@ import Testing
         return bytes + offsets + trailer
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Xcode group that contains itself: walked once`() {
+    @Test(.timeLimit(.minutes(1))) func `Xcode group that contains itself: visited once, without a finding`() {
         let project = Projects.xcode(target: "").replacing("children = ( F, X )", with: "children = ( G, G, G, F, X )")
         let found = findings("App.xcodeproj/project.pbxproj", Array(project.utf8))
         #expect(!found.contains { $0.id == "LNT001" })
@@ -125,7 +125,10 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: [("list", 100_000), ("text", 400_000)])
-    func `Property list with 100,000 values or a very long text: cut, with a warning`(_ kind: String, _ count: Int) {
+    func `Property list with 100,000 values or a very long text: the excess is ignored, with one warning`(
+        _ kind: String,
+        _ count: Int
+    ) {
         let key = "com.apple.developer.nfc.readersession.iso7816.select-identifiers"
         let values = (0..<count).map { "<string>A0000002\(10_000_000 + $0)</string>" }
         let keys =
@@ -159,7 +162,7 @@ import Testing
     ]
 
     @Test(.timeLimit(.minutes(1)), arguments: manyComments.indices)
-    func `Very many comments for the linter take no minutes`(_ index: Int) {
+    func `Very many nfclint comments: checked within a minute, with the same findings`(_ index: Int) {
         let (before, after) = Self.manyComments[index]
         let found = findings("Reader.swift", Array((before + Projects.reader + after).utf8))
         #expect(Set(found.map(\.id)) == ["SRC001", "TXT010"])

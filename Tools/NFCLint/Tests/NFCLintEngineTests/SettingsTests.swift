@@ -22,7 +22,8 @@ import Testing
         #expect(Projects.report(files(target)).json.contains("\"minimum_ios\":\"\(minimum)\""))
     }
 
-    @Test func `xcconfig file: its own settings win over included ones, and includes are found beside it`() {
+    @Test func `xcconfig file: its settings win over included ones; includes are found relative to the including file`()
+    {
         let base = "#include \"Shared.xcconfig\"\nIPHONEOS_DEPLOYMENT_TARGET = 15.0\n"
         let report = Projects.report(
             files(

@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `Overlapping folders given to nfclint: one report, each finding once`() throws {
+    @Test func `Overlapping paths on the command line: one report with each finding once`() throws {
         let files = Folders.app.map { ("Museum/" + $0.key, $0.value) } + [("Other/A.swift", "import CoreNFC\n")]
         try Folders.withFiles(Dictionary(uniqueKeysWithValues: files)) { folder in
             let alone = try Command.run(["--json", "."], in: folder)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `A link that leads out of the project is not written through`() throws {
+    @Test func `--fix: does not write through a link to a file outside the project`() throws {
         let list = Projects.list("")
         let files = [
             "app/App.xcodeproj/project.pbxproj": Projects.xcode(target: "INFOPLIST_FILE = Info.plist;"),

@@ -29,7 +29,7 @@ import Testing
         ("if tags.count > 1 { session.alertMessage = \"Hold one badge only.\"; session.restartPolling(); return }", []),
         ("if isBusy { session.invalidate(errorMessage: \"The badge was not read.\"); return }", []),
     ])
-    func `Path that leaves a session open: SRC030 if it asks for a single tag, else SRC012`(
+    func `Path that leaves a session open: SRC030 if its text asks for a single tag, else SRC012`(
         branch: String,
         expected: [String]
     ) {

@@ -13,8 +13,8 @@ import Testing
         return Dictionary(grouping: found, by: \.0).mapValues { $0.map(\.1) }
     }
 
-    @Test func `App in the style of Apple's sample: findings in its texts, and in code only a method that never runs`()
-    {
+    @Test
+    func `App in the style of Apple's sample: findings in its texts, and one in code for a method that never runs`() {
         let found = findings([
             "Scanning.swift": SampleStyle.scanning, "Writing.swift": SampleStyle.writing,
             "Info.plist": SampleStyle.information, "Reader.entitlements": SampleStyle.entitlements,
@@ -35,7 +35,8 @@ import Testing
         #expect(found.count == 3)
     }
 
-    @Test func `App in the style of Apple's sample with words of its own object: no finding in its texts`() {
+    @Test func `App in the style of Apple's sample, with texts that name the object to scan: no finding in its texts`()
+    {
         var files = [
             "Scanning.swift": SampleStyle.scanning, "Writing.swift": SampleStyle.writing,
             "Info.plist": SampleStyle.information, "Reader.entitlements": SampleStyle.entitlements,
