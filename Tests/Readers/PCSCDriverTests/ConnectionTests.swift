@@ -30,7 +30,11 @@ import Testing
         }
     }
 
-    @Test func `card that left or lost its reader: disconnected without powering down another one`() throws {
+    @Test
+    func
+        `closing after a removed card or unplugged reader: LEAVE for UNPOWER, so that a new card keeps its power`()
+        throws
+    {
         for (failure, wanted, done) in [
             (.removedCard, .reset, .reset), (.removedCard, .unpower, .leave), (.noSmartcard, .unpower, .leave),
             (.readerUnavailable, .reset, .leave), (.readerUnavailable, .unpower, .leave),

@@ -41,7 +41,11 @@ struct DiscoveryTests {
         #expect(typeB == .nfcB(answer: [UInt8](hex: "50010203041C2D9411008181")))
     }
 
-    @Test func `a storage card: its identity by what the reader answers, or no tag`() async throws {
+    @Test
+    func
+        `storage card: identity by GET DATA, PN53x and Traverse inventory; no tag if an answer or the kind is unusable`()
+        async throws
+    {
         let (chip, version) = ("ff00000002d402", "d50332010607 9000")
         let (traverse, inventory) = ("fffd04010302200000", "fffd05010326010000")
         let (block, withTraverse) = ("ffb0000004", [traverse: "00 E1400D01 9000"])
@@ -70,7 +74,9 @@ struct DiscoveryTests {
         }
     }
 
-    @Test func `a FeliCa card: polled for the wanted systems in their order, by frames or storage commands`()
+    @Test
+    func
+        `FeliCa card: polled for the wanted system codes in their order; without frames, blocks can still be read`()
         async throws
     {
         let (idm, pmm) = ("02fe001122334455", "00f1000000014300")
@@ -105,7 +111,11 @@ struct DiscoveryTests {
         #expect(try await link.transceive(read, timeout: .milliseconds(20)).bytes.hex == "1d07\(idm)000001\(block)")
     }
 
-    @Test func `other cards: an invalid ATR is looked for again, a card with contacts is refused unless named`() async {
+    @Test
+    func
+        `invalid ATR: transmission; contact card: readerUnavailable, but found in a reader that is chosen by name`()
+        async
+    {
         for answer in ["", "00", "3B", "3BFF"] {
             let reader = PCSCReader(.first, layer: Cards.service([UInt8](hex: answer), table: [:]))
             #expect(await Cards.poll(reader) == (nil, .transmission), "\(answer)")
@@ -115,7 +125,10 @@ struct DiscoveryTests {
         #expect(await Cards.poll(PCSCReader(.named("ACR122"), layer: service)) == (1, nil))
     }
 
-    @Test func `SCardConnect or a tag fails: the tag is looked for again, the reader may come back, or an error`() async
+    @Test
+    func
+        `PC/SC error while a tag is connected or identified: each code gives transmission, no tag or its link error`()
+        async
     {
         let rows: [(SmartCardError.Code, Int?, LinkError.Code?)] = [
             (.noSmartcard, nil, .transmission), (.removedCard, nil, .transmission),
@@ -199,7 +212,9 @@ struct DiscoveryTests {
 
     // MARK: Links
 
-    @Test func `a Type 2 tag by storage commands: NDEF is written and read, no frames, no resets`() async throws {
+    @Test func `Type 2 tag by storage commands: NDEF is written and read without a reset; GET_VERSION is unsupported`()
+        async throws
+    {
         let bytes = [UInt8](hex: "04a1b29fc3d4e5807248 0000 e1101200 0300fe") + [UInt8](repeating: 0, count: 161)
         let memory = Locked(bytes)
         let service = Cards.service(Cards.type2Answer) { command in
@@ -233,7 +248,9 @@ struct DiscoveryTests {
         }
     }
 
-    @Test func `statistics of frames: counted for each tag, also with a wrong checksum`() async throws {
+    @Test func `frame statistics: each link counts its own exchanges, also one whose answer has a wrong checksum`()
+        async throws
+    {
         let service = Cards.chip([
             "ff00000004d4423000": "d54300 0448656c6c6f a3bf 9000", "ff00000008d442a20401020304": "d543000a9000",
         ])

@@ -23,7 +23,8 @@ import Testing
         return (service, started)
     }
 
-    @Test func `a call that hangs: cut at its limit, the next one goes through`() async throws {
+    @Test func `hanging call: ends at its time limit with readerUnavailable, and the next call succeeds`() async throws
+    {
         let (service, _) = Self.hangingCard()
         let reader = PCSCReader(.first, layer: service, limits: .same(1000))
         let link = try await Cards.commands(reader)
@@ -37,7 +38,7 @@ import Testing
         #expect(throws: SmartCardError(.timeout, "")) { try PCSCReader.states(service, within: .milliseconds(50)) }
     }
 
-    @Test func `cancelled task: its call ends with cancelled, running or waiting`() async throws {
+    @Test func `cancelled task: its hanging call, or its wait for another call, ends with cancelled`() async throws {
         let (service, started) = Self.hangingCard()
         let reader = PCSCReader(.first, layer: service, limits: .same(Cards.longTime))
         let link = try await Cards.commands(reader)
@@ -90,7 +91,11 @@ import Testing
         #expect(service.look { $0.dispositions == [.unpower] && $0.contexts.isEmpty })
     }
 
-    @Test func `SCardReleaseContext that hangs: abandoned, and the reader is unavailable for a while`() async throws {
+    @Test
+    func
+        `SCardReleaseContext that hangs: abandoned, the next call is readerUnavailable, and observers are called`()
+        async throws
+    {
         let service = Cards.card()
         let reader = PCSCReader(.first, layer: service, limits: .same(Cards.longTime))
         #expect(await Cards.poll(reader) == (1, nil))

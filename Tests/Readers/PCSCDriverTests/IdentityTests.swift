@@ -10,7 +10,10 @@ struct IdentityTests {
 
     // MARK: ATR (ISO/IEC 7816-3, 8.2; PC/SC part 3, 3.1.3.2.3)
 
-    @Test func `ATR: interface bytes are counted through all groups, historical bytes found, others refused`() {
+    @Test
+    func
+        `ATR: historical bytes are found behind any interface bytes, and show contactless cards; a cut ATR is nil`()
+    {
         let rows: [(String, String?, Bool)] = [
             ("3B00", "", false), ("3F00", "", false), ("3B80 8001", "", true), ("3B80 8001 01", "", true),
             ("3B81 8001 77", "77", true), ("3F81 8001 77", "77", false), ("3B82 8001 7788", "7788", true),
@@ -69,7 +72,11 @@ struct IdentityTests {
 
     // MARK: Cards and tags
 
-    @Test func `an ISO-DEP card: Type B by its application data, otherwise Type A with ATQA by its UID`() throws {
+    @Test
+    func
+        `ISO-DEP card: Type B if ATR and PUPI have its form and there is no ATS, otherwise Type A with ATQA by its UID`()
+        throws
+    {
         func card(_ atr: String, _ identifier: String, ats: [UInt8]? = nil) throws -> (DiscoveredTag.Identity, [UInt8]?)
         {
             let answer = try #require(AnswerToReset([UInt8](hex: atr)))
@@ -102,7 +109,7 @@ struct IdentityTests {
         #expect(try card("3B818001 80", "0102030405").0 == .nfcA(atqa: 0x0004, sak: 0x20, uid: []))
     }
 
-    @Test func `identifiers: UIDs of 4, 7 or 10 bytes; ISO/IEC 15693 UIDs begin with E0, turned round if necessary`() {
+    @Test func `identifiers: UIDs have 4, 7 or 10 bytes; an ISO/IEC 15693 UID that only ends with E0 is reversed`() {
         for count in 0...11 {
             let found = TagIdentification.uniqueIdentifier([UInt8](repeating: 1, count: count))
             #expect(found.count == ([4, 7, 10].contains(count) ? count : 0))
@@ -141,7 +148,7 @@ struct IdentityTests {
         #expect(ReaderFeatures { _ in nil }.codes == [:] && features("13", "").codes == [:])
     }
 
-    @Test func `a reader's name: contactless, with contacts, or with a PN53x by whole words`() {
+    @Test func `reader's name: whole words in it show a contactless reader, a contact slot or a PN53x`() {
         let words = """
             CL Contactless FeliCa NFC PaSoRi PCD PICC RF RFID TouchATag ACR122U ACR1255U ACR1281 ACR1552 Arygon PN533
             SCL3711 RC-S380 5022 5023 5027 5422 5427CK 3700 3720 4701 ACR125
@@ -157,7 +164,10 @@ struct IdentityTests {
         for name in ["ACR1252", "x APN532", "RC-S380"] { #expect(!ReaderChoice.hasPN53x(name), "\(name)") }
     }
 
-    @Test func `choosing a reader: by name whole, at its start, or in part; contactless ones first`() {
+    @Test
+    func
+        `choosing a reader: exact name, then prefix, then part; by default contactless by its card's ATR or its name`()
+    {
         let names = [
             "Alcor Micro AU9540 00 00", "HID Global OMNIKEY 5422 Smartcard Reader 01 00",
             "ACS ACR1252 Dual Reader [ACR1252 Dual Reader SAM] 01 00",

@@ -47,7 +47,10 @@ import Testing
         }
     }
 
-    @Test func `SCardConnect to SCardGetStatusChange: arguments and ATR`() {
+    @Test
+    func
+        `connecting, resetting, disconnecting, waiting: pcsc-lite gets the arguments; the ATR or the error is returned`()
+    {
         let atr: [UInt8] = [0x3B, 0x80, 0x80, 0x01]
         let found = Self.with(Library(answer: atr)) { () throws(SmartCardError) in
             let card = try Self.cards.connect(5, reader: "One", .shared)
@@ -84,7 +87,8 @@ import Testing
         #expect(connect.code == .noService && reset.code == .noService)
     }
 
-    @Test func `SCardTransmit, SCardGetAttrib, SCardControl: bytes and room, the answer as it was written`() {
+    @Test func `SCardTransmit, SCardGetAttrib, SCardControl: get bytes and buffer sizes; the whole answer is returned`()
+    {
         // The longest answer of an extended APDU is 65538 bytes.
         for answer in [[1, 2, 3], [], (0..<65_538).map { UInt8(truncatingIfNeeded: $0) }] as [[UInt8]] {
             let found = Self.with(Library(answer: answer)) { () throws(SmartCardError) in
@@ -183,7 +187,8 @@ import Testing
         return socket
     }
 
-    @Test(.ownThreads) func `a call that is abandoned: ended by its context's connection, or by the library`()
+    @Test(.ownThreads)
+    func `abandoned call: ended by closing its context's connection, or by SCardCancel if that is not known`()
         async throws
     {
         let socket = try Self.service()

@@ -10,7 +10,7 @@ import Testing
 
     // MARK: Arrivals
 
-    @Test func `arrival number: the same while the tag stays, another one after tag, reader or service was away`()
+    @Test func `arrival number: the same while the tag stays, a new one after tag, reader or service was away`()
         async throws
     {
         let service = Cards.card()
@@ -49,7 +49,9 @@ import Testing
         await #expect(throws: LinkError(.tagRemoved, "")) { _ = try await link.transmit([0, 0, 0, 0]) }
     }
 
-    @Test func `tag still near: by the service's count and SCARD_ATTR_ICC_PRESENCE, without commands`() async throws {
+    @Test func `isStillNear and isPresent: by the service's event count and SCARD_ATTR_ICC_PRESENCE, without commands`()
+        async throws
+    {
         let service = Cards.card()
         let reader = PCSCReader(.first, layer: service)
         for (value, isNear) in [(nil, true), ([2], true), ([4], true), ([0], false)] as [([UInt8]?, Bool)] {
@@ -103,7 +105,9 @@ import Testing
 
     // MARK: Tags that the service does not report
 
-    @Test func `tag that arrives before the last departure is counted: found within ten polls`() async throws {
+    @Test func `tag replaced before pcscd counts the departure: found in up to ten polls, with a new arrival number`()
+        async throws
+    {
         let service = Cards.card()
         let reader = PCSCReader(.first, layer: service)
         let card = try #require(service.look { $0.readers[0].card })
@@ -136,7 +140,7 @@ import Testing
         #expect(await Cards.poll(reader) == (0, nil))
     }
 
-    @Test func `mute tag: powered again within ten polls, then only at the next arrival`() async throws {
+    @Test func `mute tag: ten polls try to power it, later polls only after its next arrival`() async throws {
         for polls in [9, 10] {
             let service = Cards.card()
             let reader = PCSCReader(.first, layer: service)
@@ -185,7 +189,9 @@ import Testing
         #expect(service.look { $0.contexts.count } <= 1)
     }
 
-    @Test func `several readers: the one that was used stays, an unavailable one is not used`() async throws {
+    @Test func `several readers: the used reader is kept until it is unplugged, and an unavailable one is skipped`()
+        async throws
+    {
         let card = try #require(Cards.card().look { $0.readers[0].card })
         let service = ScriptedService([ScriptedService.Reader(name: "Some reader 00 00", card: card)])
         let reader = PCSCReader(.first, layer: service)
@@ -232,7 +238,9 @@ import Testing
         return (calls, reader.observePresence { calls.withLock { $0 += 1 } })
     }
 
-    @Test func `an observer: called for each change of cards, readers and the service, not for another program`()
+    @Test
+    func
+        `observer: called for changes of cards, readers and the service, but not of a card's use by other programs`()
         async throws
     {
         let card = ScriptedService.Card(answerToReset: Cards.cardAnswer) { _ in [] }

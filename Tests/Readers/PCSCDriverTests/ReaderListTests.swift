@@ -38,7 +38,7 @@ struct ReaderListTests {
         #expect(try PCSCReader.find(.named("an nfc"), service).name == Self.names[1])
     }
 
-    @Test func `no reader, no service or a silent one: readerUnavailable`() {
+    @Test func `finding a reader: readerUnavailable without a reader, without the service or with a silent service`() {
         let service = Self.service()
         #expect(
             Self.code { () throws(LinkError) in _ = try PCSCReader.find(.named("x"), service) } == .readerUnavailable
@@ -65,7 +65,11 @@ struct ReaderListTests {
 
     // MARK: Reports
 
-    @Test func `reports: in the service's order, readers are opened only to be asked, cards are switched off`() async {
+    @Test
+    func
+        `reader reports: in the service's order; only asking for features opens readers, and powers their cards down`()
+        async
+    {
         let card = ScriptedService.Card(answerToReset: Cards.cardAnswer) { _ in [0x6A, 0x81] }
         let service = ScriptedService(Self.names.map { ScriptedService.Reader(name: $0, card: card) })
         for isAsked in [false, true] {
@@ -77,7 +81,9 @@ struct ReaderListTests {
         #expect(service.look { $0.contexts.isEmpty && $0.open.isEmpty })
     }
 
-    @Test func `a reader that is asked: features and chip without a tag, the problem of a tag`() async throws {
+    @Test func `report of an opened reader: features and chip, also without a tag; an unusable tag is its problem`()
+        async throws
+    {
         func report(_ service: ScriptedService, asking: Bool = true) async throws -> PCSCReaderReport {
             try #require(await PCSCReader.reports(service, askingReaders: asking).first)
         }
@@ -117,7 +123,10 @@ struct ReaderListTests {
         return report
     }
 
-    @Test func `reader report: presence and use by the flags of the service`() {
+    @Test
+    func
+        `reader report: the service's state flags give presence and use by programs, the name gives isContactless`()
+    {
         let rows: [(SmartCardReaderState.Flags, PCSCReaderReport.Presence, Bool)] = [
             (.empty, .empty, false), ([], .empty, false), (.present, .tag, false), ([.present, .mute], .mute, false),
             ([.unavailable, .present], .unplugged, false), ([.present, .inUse], .tag, true),
@@ -130,7 +139,7 @@ struct ReaderListTests {
         #expect(Self.report().isContactless && !Self.report(name: "A slot").isContactless)
     }
 
-    @Test func `a report's calls: support by chip, transparent session, Traverse or storage commands`() {
+    @Test func `reader report: support of each Core NFC call follows from chip, transparent session and Traverse`() {
         func support(_ report: PCSCReaderReport, _ name: String) -> SupportedAPI.Support? {
             report.calls.first { $0.name.contains(name) }?.support
         }
@@ -162,7 +171,8 @@ struct ReaderListTests {
 
     // MARK: Errors (pcsclite.h)
 
-    @Test func `each code of the service: its number, the link's error, and whether service or connection is lost`() {
+    @Test func `SmartCardError: each code has its PC/SC number, link error, and whether service or connection is lost`()
+    {
         // S: the service is lost. C: the connection. Both cut what was open.
         let known: [(SmartCardError.Code, UInt32, LinkError.Code, String)] = [
             (.libraryMissing, 1, .readerUnavailable, "S"), (.socketForbidden, 2, .readerUnavailable, "S"),

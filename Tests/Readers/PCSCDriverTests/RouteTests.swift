@@ -70,7 +70,9 @@ struct RouteTests {
 
     // MARK: Commands for storage cards (PC/SC part 3, 3.2.2)
 
-    @Test func `Type 2 by storage commands: a page is READ by sixteen bytes and WRITTEN by four`() throws {
+    @Test func `Type 2 by storage commands: READ gives 16 bytes, WRITE 4; a status word is data, a NAK or an error`()
+        throws
+    {
         let route = Type2StorageRoute()
         let page0 = "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf"
         try Self.check(
@@ -107,7 +109,11 @@ struct RouteTests {
         #expect(!route.carriesFrames && route.maximumFrameLength == 18)
     }
 
-    @Test func `Type 5 by storage commands: blocks one by one, a reader's refusal is the tag's error`() throws {
+    @Test
+    func
+        `Type 5 by storage commands: blocks are read and written one by one; status words become the tag's errors`()
+        throws
+    {
         let route = Type5StorageRoute(uid: [1, 2, 3, 4, 5, 6, 7, 8])
         let long = String(repeating: "07", count: 255)
         try Self.check(
@@ -152,7 +158,9 @@ struct RouteTests {
         }
     }
 
-    @Test func `FeliCa by storage commands: a service is chosen, blocks are read and written one by one`() throws {
+    @Test func `FeliCa by storage commands: one service, blocks one by one; status words become FeliCa status flags`()
+        throws
+    {
         let (idm, block) = ("0102030405060708", String(repeating: "ab", count: 16))
         let other = String(repeating: "cd", count: 16)
         let chosen = "ffa40001020b00 = 9000"
@@ -205,7 +213,8 @@ struct RouteTests {
 
     // MARK: Traverse (HID OMNIKEY)
 
-    @Test func `Traverse: the shortest waiting time that is long enough, at most 250 bytes`() throws {
+    @Test func `Traverse: sent with the shortest sufficient waiting time; more than 250 bytes are unsupported`() throws
+    {
         let route = TraverseRoute()
         let times: [(Int64, String)] = [
             (500, "00"), (501, "01"), (1000, "01"), (2000, "02"), (5000, "03"), (10_000, "04"),
@@ -287,7 +296,9 @@ struct RouteTests {
         }
     }
 
-    @Test func `PN53x: the answer is four bits or bytes with the right CRC_A`() throws {
+    @Test func `PN53x: four bits, or bytes with the right CRC_A, are the answer; all else is an error of the link`()
+        throws
+    {
         let checksum = CyclicRedundancyCheck.a([7]).littleEndianBytes.hex
         // Also what the reader says itself, and an answer that it keeps until it is fetched.
         let rows: [(String, [String])] = [
@@ -314,7 +325,9 @@ struct RouteTests {
         }
     }
 
-    @Test func `PN53x: known by its firmware version`() throws {
+    @Test func `PN53x: a valid GetFirmwareVersion answer names chip and version, any other answer gives no name`()
+        throws
+    {
         for (answer, name) in [
             ("d503 32010607 9000", "PN532 1.6"), ("d503 33020807 9000", "PN533 2.8"), ("d503 0402 9000", "PN531 4.2"),
             ("d503 320106 9000", nil), ("d503 9000", nil), ("d505 32010607 9000", nil), ("6a81", nil),
@@ -328,7 +341,9 @@ struct RouteTests {
 
     // MARK: Transparent sessions (PC/SC part 3, amendment 1)
 
-    @Test func `transparent session: begins, switches to the technology, and ends where that fails`() throws {
+    @Test func `transparent session: begins and switches to the technology; a failed switch ends it with unsupported`()
+        throws
+    {
         let (done, open) = ("c003009000 9000", "ffc2000002810000")
         for (technology, standard) in [(.nfcA, "0003"), (.nfcB, "0103"), (.nfcV, "0203"), (.nfcF, "0300")]
             as [(Technology, String)]
@@ -349,7 +364,7 @@ struct RouteTests {
         return "ffc20001\([UInt8(data.count / 2)].hex)\(data)00"
     }
 
-    @Test func `transparent exchange: the answer's objects and statuses are frames or errors`() throws {
+    @Test func `transparent exchange: data objects and statuses of the answer become a frame or a link error`() throws {
         for (technology, objects, outcome) in [
             (.nfcA, "970107", "07/4"), (.nfcA, "920104 9701fa", "0a/4"), (.nfcA, "920104 960108 9701fa", "0a/4"),
             (.nfcA, "92020400 960108 9701fa", "0a/4"), (.nfcA, "960108 9701fa", "transmission"),
@@ -375,7 +390,8 @@ struct RouteTests {
         }
     }
 
-    @Test func `transparent exchange: 127 bytes with their own checksum, times up to four bytes`() throws {
+    @Test func `transparent exchange: 127 bytes at most, automatic checksum only, a timer of up to four bytes`() throws
+    {
         let route = TransparentRoute(instruction: 0xC2, technology: .nfcV)
         let long = String(repeating: "07", count: 127)
         try Self.check(

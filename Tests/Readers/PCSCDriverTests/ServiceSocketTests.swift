@@ -52,7 +52,9 @@ final class Socket: Sendable {
 
 /// The socket of the service. Each test runs in a process of its own, because a variable names the socket.
 @Suite(.timeLimit(.minutes(2))) struct ServiceSocketTests {
-    @Test(.ownThreads) func `a probe: waits until the service hangs up, then it is closed`() async throws {
+    @Test(.ownThreads) func `probe: sends nothing, waits until the service hangs up, and closes its socket`()
+        async throws
+    {
         let socket = try Socket()
         let service = Thread {
             let peer = socket.accept()
@@ -125,7 +127,8 @@ final class Socket: Sendable {
         }
     }
 
-    @Test(.ownThreads) func `waiting for the service: ends with any change on the way to its socket, or a cut`()
+    @Test(.ownThreads)
+    func `waiting for the service: ends with a change of the socket's folders or permissions, or when it is cut`()
         async throws
     {
         let socket = try Socket()

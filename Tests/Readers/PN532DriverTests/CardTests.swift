@@ -17,7 +17,9 @@ import Testing
 
     private static let long = [UInt8](repeating: 0x5A, count: 600)
 
-    @Test func `card: commands and answers, long ones in parts, until the reader is gone`() async throws {
+    @Test func `card: commands and answers pass, long ones in parts; nextCommand() is nil when the reader is gone`()
+        async throws
+    {
         let parts = [Self.long.prefix(262), Self.long[262..<524], Self.long[524...]].map { $0.hexText() }
         let script =
             "8c: 08 e080\n86: 00 00a40400 | 40 \(parts[0]) | 40 \(parts[1]) | 00 \(parts[2]) | 29\n94: 00\n8e: 00"
@@ -57,7 +59,11 @@ import Testing
         #expect(log == again + [become] + again + ["32 0100"] + ScriptedChip.start + again)
     }
 
-    @Test func `identity: three bytes of UID, random if not given, and 15 historical bytes at most`() async throws {
+    @Test
+    func
+        `identity: a UID of three bytes, random by default; another size or 16 historical bytes are unsupported`()
+        async throws
+    {
         let card = try PN532Card("/dev/null")
         let long = PN532Card.Identity(historicalBytes: [UInt8](repeating: 0, count: 16))
         for identity in [PN532Card.Identity(uid: [1, 2, 3, 4]), long] {

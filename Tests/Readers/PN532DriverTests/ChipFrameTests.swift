@@ -21,7 +21,7 @@ struct ChipFrameTests {
         return frames
     }
 
-    @Test func `host frames: as in the manual, extended from 256 bytes on`() {
+    @Test func `host frames: ACK, NACK, wake-up and commands have the manual's bytes; extended from 256 bytes on`() {
         #expect(PN53xFrame.acknowledgeBytes == [0x00, 0x00, 0xFF, 0x00, 0xFF, 0x00])
         #expect(PN53xFrame.negativeAcknowledgeBytes == [0x00, 0x00, 0xFF, 0xFF, 0x00, 0x00])
         #expect(HostInterface.wakeUp == [0x55, 0x55] + [UInt8](repeating: 0, count: 14))

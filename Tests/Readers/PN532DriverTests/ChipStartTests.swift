@@ -76,7 +76,8 @@ import Testing
     // MARK: The chip
 
     @Test(arguments: [460800, 115200, 9600])
-    func `chip left at another speed: found at the wanted one, or readerUnavailable`(speed: Int) async throws {
+    func `chip left at 460,800 baud: found if that rate is wanted, otherwise readerUnavailable`(speed: Int) async throws
+    {
         // What is sent at another speed is nothing that the chip understands.
         let chip = try Self.chip { chip, _ in
             chip.lineSettings.c_ospeed == speed_t(B460800)
@@ -91,7 +92,8 @@ import Testing
         #expect(chip.log() == log[speed])
     }
 
-    @Test(arguments: 0...3) func `damaged answer to a setting: asked for again twice, and sent three times`(times: Int)
+    @Test(arguments: 0...3)
+    func `damaged GetFirmwareVersion answer: two NACKs for each of three commands, then readerUnavailable`(times: Int)
         async throws
     {
         let good = ScriptedChip.frame(0x02, [0x32, 1, 6, 7])
@@ -116,7 +118,11 @@ import Testing
         #expect(chip.log().filter { $0 != "ACK" } == ["14 011400"] + each + rest)
     }
 
-    @Test func `firmware answer: a PN532 with its version, or none`() async throws {
+    @Test
+    func
+        `firmware answer: a PN532's gives name and version; another chip or a short answer is readerUnavailable`()
+        async throws
+    {
         let answers: [(String, LinkError.Code?)] = [
             ("32 01 04 00", nil), ("32 01 04 07 09", nil), ("32 01 04", .readerUnavailable),
             ("31 01 04 07", .readerUnavailable), ("33 01 00 07", .readerUnavailable), ("", .readerUnavailable),
@@ -177,7 +183,10 @@ import Testing
     @Test(
         arguments: [(0o660, true), (0o640, false), (0o620, false), (0o666, true), (0o606, false)] as [(mode_t, Bool)]
     )
-    func `ownership of a line: its group, and whether that may read and write`(mode: mode_t, isAllowed: Bool) throws {
+    func `ownership of a line: its group's name, and whether the mode lets the group read and write`(
+        mode: mode_t,
+        isAllowed: Bool
+    ) throws {
         let path = "/tmp/pn532-owner-\(UInt64.random(in: 0...UInt64.max))"
         let descriptor = unsafe open(path, O_CREAT | O_RDWR | O_EXCL, 0o600)
         try #require(descriptor >= 0 && fchmod(descriptor, mode) == 0)

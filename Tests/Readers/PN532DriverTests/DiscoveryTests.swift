@@ -28,7 +28,8 @@ import Testing
         #expect(log == ["4a 010300"] + felica + ["4a 0200", "4a 0104"])
     }
 
-    @Test func `tag of each type: its identity as listed, with the commands of its technology alone`() async throws {
+    @Test func `tag of each type: the target list gives its identity, and no other technology is polled`() async throws
+    {
         let uid: [UInt8] = [4, 1, 2, 3, 4, 5, 6]
         let rows: [(String, DiscoveredTag.Identity, [String])] = [
             (ChipScript.type2, .nfcA(atqa: 0x0044, sak: 0, uid: uid), ["4a 0200"]),
@@ -45,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `NFC-B card: put to sleep and woken, so that the host selects it`() async throws {
+    @Test func `NFC-B card: found if it answers WUPB with a valid ATQB after InDeselect`() async throws {
         let short = ChipScript.atqB
         let answers: [(String, Bool)] = [
             (short, true), (short + "80", true), (short + "8001", false), (String(short.dropLast(2)), false),
@@ -62,7 +63,9 @@ import Testing
         }
     }
 
-    @Test func `NFC-B card that leaves, or a chip that can't wake it: no card, or an error`() async throws {
+    @Test func `NFC-B card: no tag if it does not answer WUPB; a refused command or a damaged list throws`()
+        async throws
+    {
         let rows: [(String, LinkError.Code?)] = [
             ("42: 01", nil), ("42:", nil), ("42: error", .unsupported), ("44: error", .unsupported),
             // The list must have the whole answer, and be one.
@@ -147,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `FeliCa answer without a system code: it has the one that was polled for, unless that is a wildcard`()
+    @Test func `FeliCa answer without a system code: the tag has the polled code, or nil if that has a wildcard`()
         throws
     {
         for (polled, code) in [(0x12FC, 0x12FC), (0xFFFC, nil), (0x12FF, nil), (0xFFFF, nil)] as [(UInt16, UInt16?)] {
@@ -175,7 +178,9 @@ import Testing
         "06 63026303", "08 630300", "32 02000b07", "42 c2", "08 630200633d07", "42 52", "08 630280633d00",
     ]
 
-    @Test func `ISO-DEP card: put to sleep and selected by its UID, level by level`() async throws {
+    @Test func `reactivation of an ISO-DEP card: put to sleep, woken, and selected by its UID, level by level`()
+        async throws
+    {
         let rows: [(uid: String, selects: [String])] = [
             ("08010203", ["42 93700801020308"]), ("04010203050607", ["42 9370880401028f", "42 95700305060707"]),
             ("040102030506070" + "90a0b", ["42 9370880401028f", "42 95708803050688", "42 977007090a0b0f"]),
@@ -194,7 +199,7 @@ import Testing
     }
 
     @Test(arguments: ["42 52: 01", "42 52: 00 44", "42 93: 01", "42 93: 00 04", "42 95: 00 08 fc 70"], 1...3)
-    func `ISO-DEP card that fails at any step: looked for, then in a new field, then tagRemoved`(
+    func `reactivation of an ISO-DEP card fails: listed by UID, again after a field reset, then tagRemoved`(
         step: String,
         found: Int
     ) async throws {
@@ -223,7 +228,9 @@ import Testing
         }
     }
 
-    @Test func `tag without ISO-DEP: looked for by its UID with cascade tags, and another tag is not taken for it`()
+    @Test
+    func
+        `reactivation without ISO-DEP: lists the UID with cascade tags; a tag with another UID or SAK is not used`()
         async throws
     {
         let uids = [
@@ -247,7 +254,9 @@ import Testing
         }
     }
 
-    @Test func `Type 1 and FeliCa tags: looked for twice, FeliCa with each number of slots`() async throws {
+    @Test func `reactivation of Type 1 and FeliCa tags: two polls, FeliCa's with one and four slots, then tagRemoved`()
+        async throws
+    {
         func wake(_ technology: Technology, _ tag: String, _ command: String, listedAt look: Int?, _ polls: [String])
             async throws
         {
@@ -268,7 +277,11 @@ import Testing
         for look in [1, 2, 3, 4, nil] { try await wake(.nfcF, felica, "4a 0201", listedAt: look, polls + polls) }
     }
 
-    @Test func `NFC-B card: put to sleep and woken, then selected anew, then looked for in a new field`() async throws {
+    @Test
+    func
+        `reactivation of an NFC-B card: by WUPB, then by a new listing, then after a field reset, then tagRemoved`()
+        async throws
+    {
         let (list, woken) = ("01 01 \(ChipScript.atqB) 01 00", "00 \(ChipScript.atqB)")
         let (gentle, find) = (["42 c2", "42 050008"], ["4a 010300", "44 01", "42 050008"])
         // The lists of the look and of two attempts, and whether the card answers WUPB of the look and of each attempt.
@@ -295,7 +308,7 @@ import Testing
 
     // MARK: Which tag is the reader's
 
-    @Test func `tag of an earlier search, or of a closed line: tagRemoved until it is found again`() async throws {
+    @Test func `tag of an earlier search or of a closed line: tagRemoved until the tag is found again`() async throws {
         try await withReader(ChipScript.type2 + "\n4a 0100: 00 | 01 01 0044 00 07 04010203040506\n42: 00 0a") {
             chip,
             reader in

@@ -9,7 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ExchangeTests {
     private static let answering = "\(ChipScript.type2)\n42: 00 0a"
 
-    @Test func `NFC-A answer: four bits, or bytes with the right checksum`() async throws {
+    @Test func `NFC-A answer: four bits, or bytes with the right checksum; anything else is transmission`() async throws
+    {
         func checked(_ bytes: [UInt8]) -> String {
             (bytes + CyclicRedundancyCheck.a(bytes).littleEndianBytes).hexText()
         }
@@ -80,7 +81,11 @@ import Testing
 
     // MARK: Settings of the chip
 
-    @Test func `time-out of the chip: set if too short, or too long by more than 20 ms or eight times`() async throws {
+    @Test
+    func
+        `time-out of the chip: set only if the old one is too short, over 20 ms too long, or over eight times as long`()
+        async throws
+    {
         try await withTag(Self.answering) { chip, _, link in
             // Microseconds, and the number of the time-out that is set, if any (PN532 user manual, 7.3.1).
             let steps: [(Int64, UInt8?)] = [
@@ -97,9 +102,7 @@ import Testing
         }
     }
 
-    @Test
-    func
-        `settings of the chip: sent again after a list, a refusal or a new line, if they may have changed`()
+    @Test func `settings of the chip: sent again if a listing, a refusal or a new line may have changed them`()
         async throws
     {
         // The time-out of 500 ms is refused.
@@ -146,7 +149,8 @@ import Testing
         return "\(ChipScript.type1)\n40: \(firmware)\n06 633a: \(count)\n06 6339: \(buffer.hexText())"
     }
 
-    @Test func `Type 1 READ8 that the firmware refuses: sent by the registers, and the next one at once`() async throws
+    @Test func `Type 1 READ8 that the firmware refuses: sent through the registers, the next READ8 through these only`()
+        async throws
     {
         // The level has a bit that does not count.
         try await withTag(Self.unit("error", level: 0x80 | 13, Self.checked(Self.block))) { chip, _, link in
@@ -168,7 +172,11 @@ import Testing
         }
     }
 
-    @Test func `Type 1 answer from the registers: silence, or whole bytes with the right checksum`() async throws {
+    @Test
+    func
+        `Type 1 answer from the registers: silence is timeout, damaged bytes are transmission, valid ones return`()
+        async throws
+    {
         let wrong = Self.withParity(Self.block + [0, 0])
         let rows: [([UInt8], LinkError.Code?)] = [
             ([], .timeout), (wrong, .transmission), (Self.checked([]), .transmission), ([1], .transmission),
@@ -188,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `Type 1 commands through the firmware: answered, and an error is not tried through the registers`()
+    @Test func `Type 1 commands through the firmware: answered; after an error the registers are not tried`()
         async throws
     {
         let readByte: [UInt8] = [0x01, 8, 0, 1, 2, 3, 4]

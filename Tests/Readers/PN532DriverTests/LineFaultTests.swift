@@ -74,9 +74,9 @@ import Testing
         ]
 
     @Test(arguments: faults.indices)
-    func `exchange with a fault on the line: repeated by NACK where the tag had the command, and the next one works`(
-        index: Int
-    ) async throws {
+    func `fault on the line: a damaged answer is asked for by NACK, the tag's command is never sent again`(index: Int)
+        async throws
+    {
         let fault = Self.faults[index]
         let chip = try Self.chip(fault.reply)
         defer { chip.end() }
@@ -88,7 +88,8 @@ import Testing
         #expect(chip.commands.count { $0 == 0x42 } == 2, "\(fault.name)")
     }
 
-    @Test func `late answer of an exchange that was given up: not taken for the next one`() async throws {
+    @Test func `late answer of an exchange that timed out: not taken for the answer of the next exchange`() async throws
+    {
         let late = Self.stale + ScriptedChip.acknowledge + Self.answer
         let chip = try Self.chip(.silence, .unacknowledged(late))
         defer { chip.end() }
@@ -99,7 +100,7 @@ import Testing
 
     // MARK: Limits
 
-    @Test func `answer that breaks off: waited for no longer than the command's own time`() async throws {
+    @Test func `answer that breaks off: timeout at the command's own time limit`() async throws {
         var limits = HostLimits.patient
         // A wait for the rest of the frame would outlast the test.
         (limits.tolerance, limits.gap) = (.milliseconds(500), .seconds(3600))
@@ -109,7 +110,7 @@ import Testing
         #expect(await Self.read(link) == [.timeout])
     }
 
-    @Test func `list of targets without an answer: a limit of its own, three attempts, then readerUnavailable`()
+    @Test func `InListPassiveTarget without an answer: three attempts with its own limit, then readerUnavailable`()
         async throws
     {
         let chip = try ScriptedChip(script: "4a: silence")
@@ -123,7 +124,7 @@ import Testing
         #expect(ContinuousClock.now - start < limits.own)
     }
 
-    @Test func `chip that hangs: readerUnavailable in time, and it works again afterwards`() async throws {
+    @Test func `chip that hangs: readerUnavailable; when the chip answers again, its tags are found`() async throws {
         let hangs = Locked(false)
         let script = ChipScript(ChipScript.type2)
         let chip = try ScriptedChip { code, data in
@@ -173,7 +174,7 @@ import Testing
 
     // MARK: The device
 
-    @Test func `line that is unplugged: readerUnavailable, and a tag of the old line is gone on the next one`()
+    @Test func `line that is unplugged: readerUnavailable; on a new line, a tag of the old line is tagRemoved`()
         async throws
     {
         // A name that stays while its line changes, like udev's names.

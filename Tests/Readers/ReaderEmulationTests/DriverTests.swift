@@ -113,7 +113,11 @@ struct DriverChannel: Sendable {
 
     private static func uid(_ last: UInt8) -> [UInt8] { SampleTag.ntagUID.dropLast() + [last] }
 
-    @Test func `a card: found, powered, asked, reset, powered down and taken away`() async throws {
+    @Test
+    func
+        `driver with a card: pcscd gets presence, ATR, answers and capabilities through power, reset and removal`()
+        async throws
+    {
         let bench = try Bench()
         let driver = bench.driver
         bench.field.bring(SampleTag.ntag())
@@ -158,7 +162,11 @@ struct DriverChannel: Sendable {
     }
 
     /// pcscd's thread looks after each wait, and looks once more on the way to giving a card its power or taking it.
-    @Test func `a card swapped for another: absent until the waiting thread has looked by itself`() async throws {
+    @Test
+    func
+        `card swapped for another: absent until the waiting thread's own second look, then present without power`()
+        async throws
+    {
         let bench = try Bench()
         bench.field.bring(SampleTag.ntag())
         bench.open()
@@ -189,7 +197,9 @@ struct DriverChannel: Sendable {
         await bench.end()
     }
 
-    @Test func `a reader that starts later, stops and starts again: no card, then its card`() async throws {
+    @Test func `reader that starts later, stops and starts again: its card is present while it runs, else absent`()
+        async throws
+    {
         let folder = try PrivateFolder.random("ocn-driver")
         let driver = Driver()
         #expect(driver.open("/dev/null:\(folder.path)/reader.sock") == 0)
@@ -206,7 +216,9 @@ struct DriverChannel: Sendable {
         #expect(await driver.close() == 0)
     }
 
-    @Test func `calls with wrong arguments or without a reader: their result codes, nothing is written`() async {
+    @Test func `calls with wrong arguments or without a reader: each has its IFD result code, and nothing is written`()
+        async
+    {
         let (driver, unknown) = (Driver(), Driver())
         let path = "/no-such-folder/reader.sock"
         // The whole name is the path where nothing is before a colon.
@@ -257,7 +269,7 @@ struct DriverChannel: Sendable {
         }
     }
 
-    @Test func `a program that is no reader, or of another version: it gets no byte`() async throws {
+    @Test func `silent program, or a reader of another version: the driver hangs up and sends no byte`() async throws {
         let (reader, driver) = (try RawReader(), Driver())
         driver.open(reader)
         let silent = try #require(await reader.accept())
@@ -324,7 +336,7 @@ struct DriverChannel: Sendable {
         connection.end()
     }
 
-    @Test func `answers to the driver: only the one with the number of the call is taken, and once`() async throws {
+    @Test func `answers to the driver: only the first one with the call's sequence number is taken`() async throws {
         let (reader, driver) = (try RawReader(), Driver())
         driver.open(reader)
         let connection = try await reader.meet()

@@ -11,7 +11,9 @@ struct EmulatedReaderTests {
 
     // MARK: ATR (PC/SC part 3, 3.1.3.2)
 
-    @Test func `ATR of a storage card: the reader's or the standard's numbers of standard and card name`() async {
+    @Test func `ATR of a storage card: ACR122U has its own numbers of standard and card name, ACR1552U those of PC/SC`()
+        async
+    {
         func atr(_ standard: String, _ name: String) -> String {
             let bytes = [UInt8](hex: "8F8001804F0CA000000306" + standard + name + "00000000")
             return "3B" + bytes.hex + [bytes.reduce(0, ^)].hex
@@ -55,7 +57,9 @@ struct EmulatedReaderTests {
 
     // MARK: Class FF (PC/SC part 3, 3.2)
 
-    @Test func `GET DATA: the UID and the ATS, in the length that is expected`() async {
+    @Test func `GET DATA: UID and ATS; a shorter expected length is refused with 6C, a longer one warned of with 6282`()
+        async
+    {
         await Reader.run(
             .acr122u,
             """
@@ -76,7 +80,11 @@ struct EmulatedReaderTests {
         )
     }
 
-    @Test func `Type 2 tag: READ and UPDATE BINARY of pages, LOAD KEYS, a refusal keeps the tag`() async {
+    @Test
+    func
+        `Type 2 storage commands: READ and UPDATE BINARY, LOAD KEYS, and the status word of each wrong length or page`()
+        async
+    {
         let sixteen = "0102030405060708090A0B0C0D0E0F10"
         var reader = Reader.reader(.acr122u)
         await reader.run(
@@ -110,7 +118,11 @@ struct EmulatedReaderTests {
         await reader.run("FFB00004 04 -> 6300")
     }
 
-    @Test func `Type 5 tag: READ and UPDATE BINARY of blocks up to the last one or 255`() async {
+    @Test
+    func
+        `Type 5 storage commands: READ and UPDATE BINARY to the last block, 255 at most; errors have status words`()
+        async
+    {
         var reader = Reader.reader(.acr1552u)
         await reader.run(
             """
@@ -159,7 +171,9 @@ struct EmulatedReaderTests {
         )
     }
 
-    @Test func `an ISO-DEP card: APDUs pass, a reset forgets the selection, silence and empty answers fail`() async {
+    @Test func `ISO-DEP card: APDUs pass, a reset forgets the selection; an empty answer and an absent card fail`()
+        async
+    {
         var card = ScriptedCard()
         card.answer([0x00, 0x01, 0x02, 0x03], with: [])
         card.answer([0x00, 0x01, 0x02, 0x04], with: [0x90, 0x00])
@@ -234,7 +248,8 @@ struct EmulatedReaderTests {
         )
     }
 
-    @Test func `ACR1552U: answers firmware and properties as its manual says, and fails the ACR122U's commands`() async
+    @Test func `ACR1552U: answers firmware, properties and sessions without a card, and fails the ACR122U's commands`()
+        async
     {
         let firmware = "41435231353532552D4D3120465720312E3030"
         await Reader.run(
@@ -250,7 +265,11 @@ struct EmulatedReaderTests {
         )
     }
 
-    @Test func `ACR122U: the card that the reader found is the chip's first target, in its ISO-DEP`() async {
+    @Test
+    func
+        `ACR122U: the card that the reader found is the chip's first target, and the host's first target is the card`()
+        async
+    {
         await Reader.run(
             .acr122u,
             """
@@ -319,7 +338,11 @@ struct EmulatedReaderTests {
         }
     }
 
-    @Test func `card swapped for another: can't be powered, and the next look reports both changes`() async {
+    @Test
+    func
+        `card swapped for another: can't be powered, and the next look reports both, unless their UIDs are random`()
+        async
+    {
         func topaz(_ last: UInt8) -> VirtualType1Tag { VirtualType1Tag(.topaz96, uid: [1, 2, 3, last, 5, 6, 7]) }
         func nfcA(_ uid: UInt8...) -> any VirtualTag { SampleTag.nfcA(uid) }
         func nfcB(_ pupi: UInt8...) -> any VirtualTag { SampleTag.nfcB(pupi) }
@@ -358,7 +381,9 @@ struct EmulatedReaderTests {
 
     // MARK: Reports
 
-    @Test func `reports: each call with its answer or failure, each frame with its technology`() async throws {
+    @Test func `exchange reports: each PC/SC call with its answer or failure, each frame with its technology`()
+        async throws
+    {
         let calls = Locked<[String]>([])
         let field = VirtualField()
         field.bring(SampleTag.ntag())

@@ -52,7 +52,7 @@ struct InstallationTests {
 
     // MARK: The driver
 
-    @Test func `a driver: a library that needs the C library and loader alone, without a search path`() {
+    @Test func `driver: accepted only as a library that needs just the C library and loader, without a run path`() {
         let rows: [([String], String?, Bool)] = [
             (["libc.so.6"], nil, true), ([], nil, true), (["libpthread.so.0", "ld-linux-x86-64.so.2"], nil, true),
             (["libc.so.6", "libswiftCore.so"], nil, false), (["libc.so.60"], nil, false),
@@ -67,7 +67,7 @@ struct InstallationTests {
         }
     }
 
-    @Test func `a driver's file: 16 MiB at most, in a place that only root and its builder can change`() throws {
+    @Test func `driver's file: refused above 16 MiB, or if its group can change it or its folder`() throws {
         let place = try Place()
         let bytes = Self.library()
         for (size, isTaken) in [(bytes.count, true), (16 << 20, true), (16 << 20 + 1, false)] {
@@ -91,7 +91,7 @@ struct InstallationTests {
 
     /// In a process of its own, which becomes another user.
     @Test(.ownThreads, .enabled(if: geteuid() == 0, "needs root, to become another user"))
-    func `a driver or configuration through another user's folder or link: refused, for root and for everyone`()
+    func `driver behind another user's folder or link: neither installed nor loaded, for root and another user`()
         async throws
     {
         let place = try Place()
@@ -159,7 +159,11 @@ struct InstallationTests {
 
     // MARK: The reader
 
-    @Test func `installing: each user's reader has its files, the driver goes with the last one`() throws {
+    @Test
+    func
+        `install and uninstall: each user's reader has its own files, and the last uninstall removes the driver`()
+        throws
+    {
         let place = try Place()
         let driver = try PlainDriver(Self.library(), path: "driver.so")
         // Slashes at the end of the root are left out.
@@ -182,7 +186,7 @@ struct InstallationTests {
         #expect(try other.uninstall() == [] && !Self.exists(one.installedDriverPath))
     }
 
-    @Test func `the installed name: only from a configuration of this reader that others can't write`() throws {
+    @Test func `installed name: read from the reader's configuration, but nil if others can write the file`() throws {
         let place = try Place()
         let reader = SystemReader(try ReaderOwner("4242424"), root: place.path)
         _ = try reader.install(try PlainDriver(Self.library(), path: "driver.so"), readerName: "My Reader")
@@ -210,7 +214,9 @@ struct InstallationTests {
 
     /// In a process of its own, whose file system is the folder of a test.
     @Test(.ownThreads, .enabled(if: geteuid() == 0, "needs root"))
-    func `the socket's folder in the system: its user's, and only root can change what leads to it`() async throws {
+    func `system install: refused if others can write the folders of the socket; its own is the user's, mode 0700`()
+        async throws
+    {
         let place = try Place()
         await #expect(processExitsWith: .success) { [path = place.path as String] in
             func access(to path: String) -> [UInt32] {
@@ -276,7 +282,7 @@ struct InstallationTests {
     }
 
     /// In a process of its own, because a variable names the other place.
-    @Test(.ownThreads) func `the socket's folder: the one that root made, or one of the session`() async {
+    @Test(.ownThreads) func `socket's folder: the one that root made, else one in XDG_RUNTIME_DIR, else none`() async {
         await #expect(processExitsWith: .success) {
             let place = try Place()
             let path = place.path + "/" + (try #require(ReaderOwner.current)).name
@@ -295,7 +301,7 @@ struct InstallationTests {
     // MARK: A pcscd of one's own
 
     @Test(.enabled(if: unsafe access("/usr/sbin/pcscd", X_OK) == 0, "pcscd is not installed"))
-    func `pcscd: cleans up when it is stopped, by force when it hangs, and reports how it ended`() async throws {
+    func `private pcscd: ends when stopped, also if it hangs; failure() names the signal that ended it`() async throws {
         for signal in [nil, SIGSTOP, SIGKILL] as [Int32?] {
             let folder = try PrivateFolder.random("ocn-pcscd")
             let readers = try folder.folder("readers")

@@ -58,7 +58,7 @@ struct PN532LineTests {
         #expect(Self.decode([0x00, 0xFF, 0xFF, 0x00] + next.dropFirst()) == [.negativeAcknowledge])
     }
 
-    @Test func `frame decoder: a frame cut at any byte is none`() {
+    @Test func `frame decoder: a frame cut at any byte gives nothing`() {
         for bytes in [Self.hostFrame("4A 01 00"), Self.extended([0x02]), [0x00, 0x00, 0xFF, 0x00, 0xFF, 0x00]] {
             for count in 0..<bytes.count - 1 { #expect(Self.decode(Array(bytes.prefix(count))) == [], "\(count)") }
         }
@@ -160,7 +160,7 @@ struct PN532LineTests {
         #expect(await host.send(Self.negativeAcknowledge) == [Self.ports])
     }
 
-    @Test func `a line without power: no tag, no part of a frame, no answer to repeat`() async {
+    @Test func `line after a power-off: the chip has no target, no partial frame and no answer to repeat`() async {
         var host = Host()
         host.field.bring(SampleTag.ntag())
         _ = await host.send("4A 01 00")

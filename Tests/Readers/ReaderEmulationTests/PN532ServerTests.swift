@@ -72,7 +72,7 @@ import VirtualTags
 
     private static func acknowledged(_ answer: [UInt8]) -> [UInt8] { PN53xFrame.acknowledgeBytes + answer }
 
-    @Test func `a line: one host after the other is answered, the server's end hangs up and removes the link`()
+    @Test func `line: one host after the other is answered; ending the server hangs up and removes the symbolic link`()
         async throws
     {
         let place = try Place()
@@ -95,7 +95,9 @@ import VirtualTags
         }
     }
 
-    @Test func `a host that waits: answered when a tag arrives, or a reader while the chip is a card`() async throws {
+    @Test func `host that waits: answered when a tag arrives, or when a reader activates the chip as a card`()
+        async throws
+    {
         let (place, field, other) = (try Place(), VirtualField(), PN53xCardModeTests.OtherField())
         let line = try Line(place.link, field: field, place: other)
         let host = Host(place.link)

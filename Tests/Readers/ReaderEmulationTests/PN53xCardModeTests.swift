@@ -91,7 +91,9 @@ import VirtualTags
         #expect(other.calls.withLock { $0 } == ["bring", "remove", "bring", "remove"])
     }
 
-    @Test func `TgInitAsTarget: 47 general and 48 historical bytes at most, in the length that is given`() async {
+    @Test func `TgInitAsTarget: more than 47 general or 48 historical bytes, or a wrong length, are a syntax error`()
+        async
+    {
         func bytes(_ count: Int) -> String { String(repeating: "01", count: count) }
         var chip = await chip()
         let whole = Self.initiate(general: bytes(47), historical: bytes(48))
@@ -155,7 +157,9 @@ import VirtualTags
         }
     }
 
-    @Test func `a reader's time limit: no answer, and the host's late answer is status 0A`() async throws {
+    @Test func `reader's waiting time runs out: the reader gets no answer, and the host's late answer gives status 0A`()
+        async throws
+    {
         var (chip, card) = try await activated()
         card.allow(seconds: 0)
         #expect(card.respond(to: [1, 2]) == nil)
@@ -166,7 +170,7 @@ import VirtualTags
     @Test(arguments: [
         "40 01", "42 01", "44 00", "46", "4A 01 00", "4E", "50", "52 00", "54 01", "56", "60 01 01 00", "16 01",
         "32 01 01",
-    ]) func `a command to a tag ends card mode and the wait of its reader`(command: String) async throws {
+    ]) func `command to a tag: ends card mode, and the reader that waits gets no answer`(command: String) async throws {
         var (chip, card) = try await activated()
         let asked = Self.ask(card, [1])
         #expect(await Self.data(&chip) == "0001")

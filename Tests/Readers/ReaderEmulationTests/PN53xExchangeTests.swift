@@ -86,7 +86,7 @@ struct PN53xExchangeTests {
 
     // MARK: InCommunicateThru (7.3.9)
 
-    @Test func `InCommunicateThru: checksums and bits are as the registers say`() async {
+    @Test func `InCommunicateThru: the CIU registers switch the checksums and set the bits of the last byte`() async {
         let read = "3004" + CyclicRedundancyCheck.a([0x30, 0x04]).littleEndianBytes.hex
         await Chip.run(
             """
@@ -138,7 +138,9 @@ struct PN53xExchangeTests {
         await chip.run("+ tag\n4A 01 00\n42 3A 04 44 -> 00 ..260\n42 3A 04 45 -> 07")
     }
 
-    @Test func `Type B: a card that supports a CID has 1, which the host's own blocks carry`() async {
+    @Test func `Type B card that supports a CID: activated with CID 1, which the host's own blocks have to carry`()
+        async
+    {
         let select = "00A4040007D276000085010100"
         let block = SampleTag.card(.nfcB(pupi: [10, 11, 12, 13], protocolInfo: [0x00, 0x81, 0x71]))
         let plain = SampleTag.card(.nfcB(pupi: [10, 11, 12, 13], protocolInfo: [0x00, 0x81, 0x70]))
@@ -196,7 +198,8 @@ struct PN53xExchangeTests {
         }
     }
 
-    @Test func `each command of a chip without a target: its answer, or a syntax error for malformed parameters`() async
+    @Test func `commands of a chip without a target: each is answered, and malformed parameters are a syntax error`()
+        async
     {
         await Chip.run(
             """

@@ -159,7 +159,9 @@ struct PN53xFindingTests {
         }
     }
 
-    @Test func `InAutoPoll: the first of up to fifteen types with a tag ends it, and PollNr FF never does`() async {
+    @Test func `InAutoPoll: ends at the first of up to 15 types that has a tag; PollNr FF waits for a tag without end`()
+        async
+    {
         let fourteen = String(repeating: "23", count: 14)
         await Chip.run(
             """

@@ -87,7 +87,7 @@ import VirtualTags
         }
     }
 
-    @Test func `one driver at a time: served from its greeting on, others are turned away, the next one after it`()
+    @Test func `one driver at a time: served after its greeting; others are turned away until it hangs up`()
         async throws
     {
         let bench = try Bench()
@@ -141,7 +141,8 @@ import VirtualTags
         driver.end()
     }
 
-    @Test func `greeting: a driver of another version, a silent or a rude one is turned away`() async throws {
+    @Test func `greeting: a driver that sends another version, another message or nothing is turned away`() async throws
+    {
         for reply in [
             RawConnection.header("H", 0, 1) + [1], RawConnection.header("H", 0, 1) + [3],
             RawConnection.header("P", 1, 1) + [1], [],
@@ -174,7 +175,7 @@ import VirtualTags
         await bench.end()
     }
 
-    @Test func `the socket: mode 0600, a reader whose socket or file exists is refused`() async throws {
+    @Test func `socket: has mode 0600; a reader is refused if a socket or file of its name exists`() async throws {
         let bench = try Bench()
         var status = stat()
         #expect(unsafe lstat(bench.folder.path + "/reader.sock", &status) == 0 && status.st_mode & 0o7777 == 0o600)
@@ -233,7 +234,8 @@ import VirtualTags
     }
 
     @Test
-    func `channel: sends everything to a slow side, gives up one that takes nothing, frames are whole or missing`()
+    func
+        `channel: send fails if the peer takes nothing; the rest of a begun frame is sent before the next frame`()
         async
     {
         let (own, other) = Self.pair()

@@ -41,7 +41,9 @@ struct TransparentSessionTests {
         )
     }
 
-    @Test func `data objects: lengths of one to three bytes, and the number of the one that is wrong`() async {
+    @Test func `data objects: lengths of one to three bytes are read; an error has the number of the wrong object`()
+        async
+    {
         await Self.run(
             "slix",
             """
@@ -65,7 +67,7 @@ struct TransparentSessionTests {
         )
     }
 
-    @Test func `frames: flags for checksums, bits of the last byte, and none of them in the next session`() async {
+    @Test func `frames: checksum flags and bits of the last byte apply, and are forgotten in the next session`() async {
         let read = "3004" + CyclicRedundancyCheck.a([0x30, 0x04]).littleEndianBytes.hex
         await Self.run(
             "ntag",
@@ -98,7 +100,11 @@ struct TransparentSessionTests {
         )
     }
 
-    @Test func `transparent exchange: waits 50 ms, or as the session or exchange says, at most 5 s`() async throws {
+    @Test
+    func
+        `transparent exchange: waits as long as the session or the exchange sets, 50 ms by default, 5 s at most`()
+        async throws
+    {
         for (session, exchange, object, microseconds) in [
             ("", "", 1, 50_000), ("5F4604E8030000", "", 1, 1000), ("", "5F4604E8030000", 2, 1000),
             ("", "5F4604FFFFFFFF", 2, 5_000_000),
@@ -121,7 +127,8 @@ struct TransparentSessionTests {
         }
     }
 
-    @Test func `layers: 3 and 4 select the tag and return its ATR, RATS is the host's in layer 3`() async {
+    @Test func `layers: switching to 3 or 4 selects the tag and returns its ATR; in layer 3 the host sends RATS`() async
+    {
         await Self.run(
             "slix",
             """
@@ -149,7 +156,9 @@ struct TransparentSessionTests {
         )
     }
 
-    @Test func `standards: the tag's own number selects it, another one fails and leaves the card`() async {
+    @Test func `standards: switching to the tag's own selects the tag; another one fails, and the card still answers`()
+        async
+    {
         for (own, tag) in ["ntag", "typeB", "slix", "felica"].enumerated() {
             var reader = await Self.reader(tag)
             let identifier = reader.tag(tag).identifier.hex
@@ -161,7 +170,7 @@ struct TransparentSessionTests {
         }
     }
 
-    @Test func `the field: off and on in one command, the tag has to be selected again`() async {
+    @Test func `field off and on in one command: the tag loses its power, and has to be selected again`() async {
         await Self.run(
             "ntag",
             """

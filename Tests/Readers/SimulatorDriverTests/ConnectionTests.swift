@@ -17,7 +17,9 @@ import Testing
         #expect(error?.reason == "No simulator runs at /nowhere/simulator.sock. Start it with: nfc simulator")
     }
 
-    @Test func `simulator that has ended: the exchange fails, and the next one connects again`() async throws {
+    @Test func `simulator that has ended: the exchange is readerUnavailable, and the next exchange connects again`()
+        async throws
+    {
         let simulator = FakeSimulator { simulator, request in
             if request["hello"] != nil { return [FakeSimulator.greeting] }
             guard request["id"] as? Int ?? 0 > 1 else {
@@ -52,7 +54,11 @@ import Testing
         #expect(ContinuousClock.now - start >= Self.patience + time)
     }
 
-    @Test func `silent simulator: each wait ends after its time, and its connection is closed`() async throws {
+    @Test
+    func
+        `silent simulator: greeting, exchange and claim fail at their time limits, and the connection is closed`()
+        async throws
+    {
         let silent = SocketPairs(patience: Self.patience, greeting: nil)
         let stranger = silent.makeReader()
         for count in 1...2 {
@@ -116,7 +122,9 @@ import Testing
         #expect(simulator.count("hello") == 1)
     }
 
-    @Test func `task that is cancelled before it begins: sends no command, claims no turn, gives its place back`()
+    @Test
+    func
+        `task that is cancelled before its exchange or claim: sends neither, and gives its place in the queue back`()
         async throws
     {
         let simulator = FakeSimulator.answering()

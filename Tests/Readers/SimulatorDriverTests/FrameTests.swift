@@ -12,7 +12,9 @@ import VirtualTags
 /// What a reader and a simulator say to each other: greetings, frames, and their errors.
 @Suite(.timeLimit(.minutes(5))) struct FrameTests {
     @Test(arguments: ReaderConformance.scenarios)
-    func `simulator's reader: the scenarios of every reader pass`(scenario: ReaderConformance.Scenario) async throws {
+    func `simulator's reader: passes every scenario of ReaderConformance`(scenario: ReaderConformance.Scenario)
+        async throws
+    {
         let field = VirtualField()
         let simulator = FakeSimulator.serving(field)
         let setup = ReaderSetup(name: ".simulator", field: field) { NFCEnvironment(reader: .field(simulator.reader)) }
@@ -64,9 +66,10 @@ import VirtualTags
         (#"{"hello":1,"name":"x","technologies":["nfc-a","nfc-z"]}"#, start + "A technology is unknown."),
         (#"{"error":"full"}"#, "The simulator refused this program: full"),
         (#"{"error":"full","message":"A\u001bB"}"#, "The simulator refused this program: A\\u{1b}B"),
-    ]) func `other greeting: the reader is unavailable, and its connection is closed`(line: String, reason: String)
-        async
-    {
+    ]) func `invalid or refusing greeting: readerUnavailable with the reason, and the connection is closed`(
+        line: String,
+        reason: String
+    ) async {
         let pairs = SocketPairs(greeting: line)
         let error = await pairs.makeReader().failure()
         #expect(error?.code == .readerUnavailable && error?.reason.hasPrefix(reason) == true, "\(error?.reason ?? "")")
@@ -91,7 +94,7 @@ import VirtualTags
         )
     }
 
-    @Test func `answer: bits, checksum and length as the simulator names them`() async throws {
+    @Test func `answer: the frame has the bytes, last bits and checksum kind that the simulator states`() async throws {
         let long = String(repeating: "5a", count: 4096)
         var rows: [(String, Frame)] = [
             (#""bytes":"4400","checksum":"none""#, Frame([0x44, 0], checksum: .none)),
@@ -113,7 +116,10 @@ import VirtualTags
         arguments: [
             (0, 0), (5000, 5000), (1 << 40, 1 << 40), ((1 << 40) + 1, nil), (-1, nil), (nil, nil),
         ] as [(Int?, Int64?)]
-    ) func `time of an exchange: the simulator's, or else the airtime`(reported: Int?, counted: Int64?) async throws {
+    ) func `time of an exchange: the simulator's elapsed_us, or the airtime if that is missing, invalid or shorter`(
+        reported: Int?,
+        counted: Int64?
+    ) async throws {
         let time = reported.map { #","elapsed_us":\#($0)"# } ?? ""
         let reader = FakeSimulator.answering(#""bytes":"4400","checksum":"none"\#(time)"#).reader
         try await reader.ask()
@@ -155,7 +161,10 @@ import VirtualTags
     }
 
     @Test(arguments: [(0, ""), (1, "01"), (8, "ff"), (9, "ff01"), (4096, String(repeating: "00", count: 512))])
-    func `collision: up to the longest frame, with the bits before it`(bit: Int, bits: String) async {
+    func `collision: has its bit and the bits before it; readerUnavailable if they don't fit together`(
+        bit: Int,
+        bits: String
+    ) async {
         for (index, isValid) in [(bit, true), (bit + 8, false), (-1, false), (4097, false)] {
             let place = #""error":"collision","collision_bit":\#(index),"collision_bits":"\#(bits)""#
             let error = await FakeSimulator.answering(place).reader.failure()

@@ -72,7 +72,7 @@ import VirtualTags
         return (simulator, delegate.count.withLock { $0 }, end)
     }
 
-    @Test func `session: its turn, sheet and callbacks are on the phone`() async throws {
+    @Test func `NDEF session: claim, sheet states, callbacks and release are sent to the simulator`() async throws {
         let (simulator, messages, end) = try await Self.read()
         #expect(messages == 1 && end == .readerSessionInvalidationErrorFirstNDEFTagRead)
         try await simulator.receives("\"dismissed\"")
@@ -136,7 +136,7 @@ import VirtualTags
         links.map { "\(name) T https://a.example/\($0) d101" }
     }
 
-    @Test func `presses: come in order, with the greeting, alone, and beside answers`() async throws {
+    @Test func `presses: delivered in order, also in one piece with the greeting or with an answer`() async throws {
         let simulator = FakeSimulator { _, request in
             // One piece, so that both lines are there when the first one is read.
             guard let id = request["id"] else { return [FakeSimulator.greeting + "\n" + Self.press("first")] }
@@ -147,9 +147,9 @@ import VirtualTags
         await phone.hears(["press first", "press a", "press b", "press c"])
     }
 
-    @Test(arguments: [1, 16, 17, 20]) func `links: the last sixteen wait for an app that asks for none yet`(count: Int)
-        async throws
-    {
+    @Test(arguments: [1, 16, 17, 20]) func `links before an app asks for them: the last sixteen are kept and delivered`(
+        count: Int
+    ) async throws {
         let simulator = FakeSimulator.scripted { _, id in
             (1...count).map(Self.link) + [Self.press("ask"), Self.link(count + 1), #"{"id":\#(id)}"#]
         }
@@ -204,7 +204,9 @@ import VirtualTags
         }
     }
 
-    @Test func `sheet and note: their members, and Cancel counts until the sheet is gone`() async throws {
+    @Test func `sheet and note: sent with all their members; Cancel is reported until the sheet is dismissed`()
+        async throws
+    {
         var phone = Phone()
         let (reader, events) = (phone.reader, phone.events)
         for (state, heard) in [("failure", ["cancel", "press after"]), ("dismissed", ["press after"])] {

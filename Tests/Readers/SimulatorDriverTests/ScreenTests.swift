@@ -9,7 +9,7 @@ import Testing
 
 /// The screens of an app, and the user's own simulator.
 @Suite(.timeLimit(.minutes(5))) struct ScreenTests {
-    @Test func `screen as JSON: each part has its own members, and no others`() {
+    @Test func `screen as JSON: each kind of item has exactly the members that it was given`() {
         let screen = PhoneScreen(
             title: "A \"title\"\u{202E}",
             back: PhoneScreen.Button("Back", id: "back", style: .plain),
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(.ownThreads, arguments: ["/run/user/1", "/", "", "run", nil] as [String?])
-    func `user's own simulator: in XDG_RUNTIME_DIR, the login's folder, or /tmp`(folder: String?) async {
+    func `socket of the user's simulator: in XDG_RUNTIME_DIR, else in /run/user, else in /tmp`(folder: String?) async {
         await #expect(processExitsWith: .success) { [folder] in
             _ = unsafe folder.map { unsafe setenv("XDG_RUNTIME_DIR", $0, 1) } ?? unsetenv("XDG_RUNTIME_DIR")
             // Root can be a user who has no folder.

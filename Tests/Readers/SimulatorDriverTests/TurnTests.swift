@@ -11,7 +11,9 @@ import VirtualTags
 
     // MARK: Turns
 
-    @Test func `claim of the reader: frames are answered meanwhile, its answer at any time`() async throws {
+    @Test func `claim that waits: frames are answered meanwhile, and a grant or error also arrives during an exchange`()
+        async throws
+    {
         let simulator = FakeSimulator.answering()
         let reader = simulator.reader
         let claim = Task { try await reader.claimTurn() }
