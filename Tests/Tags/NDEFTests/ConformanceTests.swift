@@ -26,7 +26,7 @@ struct ConformanceTests {
     }
 
     @Test(arguments: Vector.all.filter { $0.ok && !$0.rtd_contested })
-    func `Conformance vectors: each payload has its content or its error`(vector: Vector) throws {
+    func `Conformance vectors: each record's payload is decoded to the listed content or error`(vector: Vector) throws {
         let message = try NDEFMessage(decoding: vector.bytes)
         for (record, expected) in zip(message.records, vector.records) {
             #expect(record.decodedJSON == expected.decoded)

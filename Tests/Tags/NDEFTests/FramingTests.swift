@@ -4,7 +4,7 @@ import Testing
 
 /// The rules of messages, records and their chunks (NFC Forum NDEF 1.0, 2 and 3).
 struct FramingTests {
-    @Test func `NDEF decoder: each broken rule has its code, its offset and its record`() throws {
+    @Test func `NDEF decoder: each malformed message throws its code, with byte offset and record number`() throws {
         for row in try Vector.lines(of: "faults.txt") {
             let fields = row.split(separator: " ")
             let bytes = Hex.bytes(String(fields[0]))
@@ -32,7 +32,7 @@ struct FramingTests {
         ]
     }
 
-    @Test func `NDEF decoding options: each allows its own fault and no other`() throws {
+    @Test func `NDEF decoding options: each accepts one kind of malformed message and no other`() throws {
         for (index, (_, leniency)) in Self.leniencies.enumerated() {
             var alone = NDEFDecodingOptions.strict
             alone[keyPath: leniency] = true
@@ -51,12 +51,13 @@ struct FramingTests {
         #expect(try NDEFMessage(decoding: Hex.bytes("9501015478510101550400"), options: some).records.count == 2)
     }
 
-    @Test func `NDEF decoding options: without an end, every complete record is read`() throws {
+    @Test func `NDEF decoding options: allowsMissingMessageEnd reads all records of a message without ME`() throws {
         let options = NDEFDecodingOptions(allowsMissingMessageEnd: true)
         #expect(try NDEFMessage(decoding: Hex.bytes("91010155041101015505"), options: options).records.count == 2)
     }
 
-    @Test func `NDEF decoding options: a missing end does not lose a record with chunks still to come`() throws {
+    @Test func `NDEF decoding options: a missing last chunk, or a later chunk with a type, throws all the same`() throws
+    {
         let options = NDEFDecodingOptions(allowsMissingMessageEnd: true)
         for (hex, record) in [("b20301612f6278", 0), ("910101550432020161620136000163", 1)] {
             let bytes = Hex.bytes(hex)
@@ -85,7 +86,7 @@ struct FramingTests {
         #expect(try NDEFMessage(decoding: chunks).records == [long])
     }
 
-    @Test func `NDEF record: two are equal, also in a set, when each part is`() throws {
+    @Test func `NDEF record: equality and hash compare TNF, type, identifier and payload, not the chunks`() throws {
         let record = NDEFRecord(.media, type: [0x61], identifier: [1], payload: [2, 3])
         for bytes in [try NDEFMessage([record]).encoded(), try NDEFMessage([record]).encoded(chunkSize: 1)] {
             #expect(Set(try NDEFMessage(decoding: bytes).records + [record]).count == 1)
@@ -106,7 +107,7 @@ struct FramingTests {
 
     // MARK: Writing
 
-    @Test func `NDEF encoder: a record that has no encoding throws its code, whole and in chunks`() throws {
+    @Test func `NDEF encoder: a record that can't be encoded throws its code and number, whole and in chunks`() throws {
         let long = [UInt8](repeating: 0x61, count: 256)
         let cases: [(NDEFRecord, NDEFError.Code)] = [
             (NDEFRecord(.media, type: long, payload: [1]), .typeTooLong),

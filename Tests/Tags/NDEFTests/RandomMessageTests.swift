@@ -38,7 +38,7 @@ struct RandomMessageTests {
         }
     }
 
-    @Test func `NDEF: random damaged bytes are refused, or read as records that are read again after writing`()
+    @Test func `NDEF: a randomly damaged message is refused, or its records survive encoding and decoding`()
         async throws
     {
         var read = 0

@@ -59,7 +59,7 @@ struct RecordTests {
         }
     }
 
-    @Test func `Typed records: each value makes a record that is read as the value`() throws {
+    @Test func `Typed records: each value is the same after it was made a record and read again`() throws {
         for value in Self.values { try Self.check(value) }
         let networks = try WiFiRecord(
             attributes: ["a", "b"].flatMap { try WiFiRecord(WiFiCredential(ssid: $0, key: $0 + "1")).attributes }
@@ -75,7 +75,8 @@ struct RecordTests {
         }
     }
 
-    @Test func `Typed records: each fault of a payload has its code, and the message around it stays readable`() throws
+    @Test func `Typed records: each malformed payload throws its code, and the message around it stays readable`()
+        throws
     {
         let media = [
             "bt": BluetoothEasyPairingRecord.mediaType, "le": BluetoothLowEnergyRecord.mediaType,
@@ -133,7 +134,9 @@ struct RecordTests {
         ]
     }()
 
-    @Test func `Typed records: the longest value of a field is written and read, and one more is too long`() throws {
+    @Test func `Typed records: the longest value of each field is written and read, one more throws valueTooLong`()
+        throws
+    {
         func isKept<Value: TypedRecord>(_ value: Value) throws -> Bool { try Value(value.makeRecord()) == value }
         for (name, limit, make) in Self.limits {
             for count in [limit - 1, limit] { #expect(try isKept(make(count)), "\(name) of \(count)") }
@@ -151,7 +154,7 @@ struct RecordTests {
         }
     }
 
-    @Test func `Typed records: a value that has no encoding throws its code`() {
+    @Test func `Typed records: each kind of value that can't be encoded throws its code`() {
         let icon = SmartPosterRecord.Icon(type: "image/" + String(repeating: "x", count: 250), data: [1])
         func request(_ byte: UInt8) -> HandoverRecord {
             HandoverRecord(.request, version: .init(byte: byte), carriers: [])
@@ -206,7 +209,9 @@ struct RecordTests {
     }
 
     @Test(arguments: HandoverRecord.Role.allCases)
-    func `Handover: only a request has a number, and only a select a failure`(role: HandoverRecord.Role) throws {
+    func `Handover: only a request has a collision number, and only a select record an error record`(
+        role: HandoverRecord.Role
+    ) throws {
         let failure = HandoverRecord.Failure(reason: 1, data: [9])
         let version = HandoverRecord.Version(1, 5)
         let both = HandoverRecord(role, version: version, carriers: [], collisionNumber: 0x1234, failure: failure)
@@ -222,7 +227,7 @@ struct RecordTests {
         }
     }
 
-    @Test func `Wi-Fi: each optional attribute is kept alone and with the others, in the order of the data sheet`()
+    @Test func `Wi-Fi: each optional attribute is kept, alone and with the others, in the specification's order`()
         throws
     {
         for present in 0..<16 {
@@ -245,8 +250,10 @@ struct RecordTests {
         }
     }
 
-    @Test(arguments: 0...3) func `Wi-Fi: a number of another size than two bytes, or one, is left out`(size: Int) throws
-    {
+    @Test(arguments: 0...3)
+    func `Wi-Fi: authentication and encryption of two bytes and an index of one are read, other sizes give nil`(
+        size: Int
+    ) throws {
         let value = [0, UInt8(size)] + [1, 2, 3].prefix(size)
         let inner = [0x10, 0x03] + value + [0x10, 0x0F] + value + [0x10, 0x26] + value + Hex.bytes("1045000161")
         let payload = [0x10, 0x0E, 0, UInt8(inner.count)] + inner

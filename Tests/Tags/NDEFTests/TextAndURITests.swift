@@ -62,7 +62,9 @@ struct TextAndURITests {
 
     // MARK: URIs
 
-    @Test func `URI record: the longest prefix is shortened, and case counts`() throws {
+    @Test func `URI record: the longest prefix in the same case is shortened; a reserved prefix code is read as none`()
+        throws
+    {
         let codes: [(String, UInt8)] = [
             ("http://www.a", 1), ("http://ww.a", 3), ("https://www.", 2), ("urn:a", 19), ("urn:epc:a", 34),
             ("urn:epc:id:a", 30), ("urn:nfc:a", 35), ("ftp://ftp.a", 8), ("ftp://a", 13), ("HTTP://a", 0), ("", 0),

@@ -59,7 +59,7 @@ struct ByteTests {
         }
     }
 
-    @Test func `IDm of a FeliCa card's systems: equal but for the high bits of the first byte`() {
+    @Test func `IDm of a FeliCa card's systems: only the high four bits of the first byte differ`() {
         let pairs: [([UInt8], [UInt8], Bool)] = [
             ([0x01, 2, 3], [0x01, 2, 3], true), ([0x01, 2, 3], [0xF1, 2, 3], true),
             ([0x01, 2, 3], [0x02, 2, 3], false), ([0x01, 2, 3], [0x11, 2, 4], false),

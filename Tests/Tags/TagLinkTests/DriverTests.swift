@@ -40,7 +40,7 @@ struct DriverTests {
         func release() async {}
     }
 
-    @Test func `driver and links with the required members: the others have their defaults`() async throws {
+    @Test func `driver and links with only the required members: all other members have their defaults`() async throws {
         let field = Plain()
         #expect(field.statistics.exchanges == 43 && field.wasAvailable && field.executor == nil)
         #expect(field.arrival(of: [1]) == nil && field.reportsPresenceInTime && field.unrecorded === field)
@@ -123,29 +123,11 @@ struct DriverTests {
         #expect(try await link.transceive(Frame([1, 2]), timeout: .zero) == Frame([1, 2]))
     }
 
-    @Test func `observation of presence: ends when nothing holds it`() {
+    @Test func `PresenceObservation: ends when its last reference is released`() {
         let ended = Locked(0)
         var observation: PresenceObservation? = PresenceObservation { ended.withLock { $0 += 1 } }
         #expect(observation != nil && ended.withLock { $0 } == 0)
         observation = nil
         #expect(ended.withLock { $0 } == 1)
-    }
-
-    @Test func `link errors: equal by code, with a name for each code and the place of a collision`() {
-        let codes: [(LinkError.Code, String)] = [
-            (.timeout, "timeout"), (.tagRemoved, "tagRemoved"), (.transmission, "transmission"),
-            (.collision, "collision"), (.frameTooLong, "frameTooLong"), (.readerUnavailable, "readerUnavailable"),
-            (.cancelled, "cancelled"), (.unsupported, "unsupported"), (.protocolViolation, "protocolViolation"),
-            (.inUse, "inUse"),
-        ]
-        for (code, name) in codes {
-            let error = LinkError(code, "a reason")
-            #expect(error.description == "\(name): a reason" && error.collision == nil)
-            #expect(Set([error, LinkError(code, "another")]).count == 1)
-        }
-        #expect(Set(codes.map { LinkError($0.0, "") }).count == codes.count)
-        let collision = LinkError(.collision, "", collision: LinkError.Collision(bitIndex: 9, bits: [0x88, 1]))
-            .collision
-        #expect(collision?.bitIndex == 9 && collision?.bits == [0x88, 1])
     }
 }

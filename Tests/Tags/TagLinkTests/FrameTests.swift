@@ -30,7 +30,7 @@ struct FrameTests {
         #expect(secret.concealing([1..<3, 4..<9]) == Frame([1, 0, 0, 4, 0], checksum: .crcB))
     }
 
-    @Test(.ownThreads) func `frame of no bit or of nine bits: a caller's mistake`() async {
+    @Test(.ownThreads) func `frame with 0 or 9 valid bits in its last byte: traps`() async {
         await #expect(processExitsWith: .failure) { _ = Frame(bits: [1], validBitsInLastByte: 0) }
         await #expect(processExitsWith: .failure) { _ = Frame(bits: [1], validBitsInLastByte: 9) }
     }
@@ -98,7 +98,7 @@ struct FrameTests {
         #expect(timed == statistics)
     }
 
-    @Test func `frame delays: NFC-B's own, and a longer one behind a FeliCa polling`() {
+    @Test func `frame delays: NFC-B has its own, and the answer to a FeliCa polling comes later than others`() {
         let timing = FrameTiming(.nfcB)
         #expect(timing.answerDelay.carrierPeriods == 2304 && timing.nextRequestDelay.carrierPeriods == 1792)
         #expect(timing.request(Frame([1])).carrierPeriods == 52 * 128)

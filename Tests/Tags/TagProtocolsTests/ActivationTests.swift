@@ -27,7 +27,7 @@ struct ActivationTests {
         }
     }
 
-    @Test func `NFC-B ATQB: its protocol information has the card's limits`() throws {
+    @Test func `NFC-B ATQB: protocol information gives ISO-DEP, CID support, frame size and waiting time`() throws {
         func text(_ info: String) throws -> String {
             let target = try NFCBTarget(bytes("50 11223344 a1a2a3a4" + info))
             #expect(target.identifier == bytes("11223344") && target.applicationData == bytes("a1a2a3a4"))

@@ -36,7 +36,7 @@ struct AirtimeTests {
         ST25DV04K: 492 bytes, 5 exchanges, 169853 us
         """
 
-    @Test func `Airtime: detection and reading take exactly these exchanges and microseconds, and nothing again`()
+    @Test func `Airtime: detection and reading take the listed exchanges and microseconds, and none when repeated`()
         async throws
     {
         for row in Self.costs.split(separator: "\n") {

@@ -106,7 +106,9 @@ struct FaultTests {
         }
     }
 
-    @Test func `Type 2 read over two sectors: a fault at any exchange is made good`() async throws {
+    @Test func `Type 2 read over two sectors: one fault at any exchange, and the message is read all the same`()
+        async throws
+    {
         let model = try ProductModel.named("NTAG I2C 2K")
         let bench = try await ProductBench(model.make(message(1300)))
         for exchange in 0..<(try await Self.count(bench) { _ = try await bench.reader.readNDEF() }) {

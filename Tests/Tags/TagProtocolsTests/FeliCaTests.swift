@@ -45,7 +45,8 @@ struct FeliCaTests {
         }
     }
 
-    @Test(.ownThreads) func `FeliCa command: it has 255 bytes at most; IDm and PMm have eight bytes`() async {
+    @Test(.ownThreads)
+    func `FeliCa command: more than 255 bytes trap, and so does an IDm or PMm that has not eight bytes`() async {
         let target = NFCFTarget(idm: bytes(Self.idm), pmm: bytes("00f1000000014300"), systemCode: nil)
         let card = FeliCaCard(link: ScriptedLink(.nfcF), target: target)
         #expect(hex(card.command(0x32, [1, 0x34, 0x12])) == "0d32" + Self.idm + "013412")
@@ -67,7 +68,7 @@ struct FeliCaTests {
         }
     }
 
-    @Test func `FeliCa PMm: each kind of command has its time in its own byte`() {
+    @Test func `FeliCa PMm: each kind of command has its maximum response time from its own byte`() {
         let target = NFCFTarget(idm: bytes(Self.idm), pmm: bytes("00f0 01 0a 53 9c ee ff"), systemCode: nil)
         let times: [(NFCFTarget.TimingClass, Int, Int64)] = [
             (.requestService, 3, (2 + 3) * 4096), (.fixed, 0, 3 * 4096), (.authenticate, 1, (4 + 3) * 4096 << 2),
@@ -111,7 +112,9 @@ struct FeliCaTests {
         }
     }
 
-    @Test func `FeliCa Lite-S: a protected tag is written and read with its key alone`() async throws {
+    @Test func `FeliCa Lite-S: a protected tag is written and read only after authentication with its key`()
+        async throws
+    {
         let stage = try Stage()
         #expect(await errorCode { try await stage.reader.writeNDEF([0xD0, 0, 0]) } == .updateFailed)
         try await stage.reader.authenticate(cardKey: Self.cardKey)
@@ -124,7 +127,7 @@ struct FeliCaTests {
         }
     }
 
-    @Test func `FeliCa Lite-S: another key, a short one or a FeliCa Lite is refused before anything is written`()
+    @Test func `FeliCa Lite-S: a wrong key, a short key or a FeliCa Lite is refused before anything is written`()
         async throws
     {
         let wrong = [UInt8](repeating: 9, count: 16)
@@ -139,8 +142,7 @@ struct FeliCaTests {
         }
     }
 
-    @Test
-    func `FeliCa Lite-S session: it reads and writes blocks after both sides proved the key, and changes the key`()
+    @Test func `FeliCa Lite-S session: after mutual authentication it reads and writes blocks and changes the key`()
         async throws
     {
         let stage = try Stage()
@@ -164,7 +166,7 @@ struct FeliCaTests {
         #expect(await errorCode { _ = try await stage.session() } == .authenticationFailed)
     }
 
-    @Test func `FeliCa Lite-S session: it ends with another challenge and with the power`() async throws {
+    @Test func `FeliCa Lite-S session: ends with another session's challenge and with a loss of power`() async throws {
         let stage = try Stage()
         let session = try await stage.session()
         _ = try await stage.session()

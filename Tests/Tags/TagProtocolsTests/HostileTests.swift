@@ -69,7 +69,9 @@ struct HostileTests {
         #expect(link.exchanges <= limit, "\(name): \(link.exchanges) exchanges")
     }
 
-    @Test func `Hostile Type 4: endless GET RESPONSE, and reads with nothing, too little or too much`() async {
+    @Test func `Hostile Type 4: endless GET RESPONSE or reads of a wrong length end with an error in few exchanges`()
+        async
+    {
         let container = "000f20000f000d0406e104fffe0000"
         let rows: [(String, TagError.Code, Int, EndlessLink)] = [
             ("61xx with data", .badAnswer, 514, EndlessLink(.nfcA) { _, _ in [0x41, 0x61, 0x01] }),
@@ -123,7 +125,9 @@ struct HostileTests {
         await Self.check(Type1Tag(link: type1), type1, .noMessageTLV, atMost: 299, "Type 1")
     }
 
-    @Test func `Hostile Type 5: a container of 64 KB on 512 bytes, changing blocks and answers without bytes`() async {
+    @Test func `Hostile Type 5: a 64 KB container on 512 bytes, changing blocks or empty answers end with an error`()
+        async
+    {
         // Blocks from 128 on are missing, but the length of the message is that of the whole area.
         let small = EndlessLink(.nfcV) { request, _ in
             guard request[1] == 0x23 || request[1] == 0x20 else { return nil }
@@ -148,7 +152,7 @@ struct HostileTests {
         }
     }
 
-    @Test func `Hostile Type 3: the largest numbers in the attribute block, with as many blocks behind them`()
+    @Test func `Hostile Type 3: the largest Nbr and Nmaxb are read in few exchanges, the largest Ln throws`()
         async throws
     {
         func tag(_ attributes: String) -> (Type3Tag, EndlessLink) {

@@ -23,7 +23,7 @@ struct ISO15693Tests {
         }
     }
 
-    @Test func `ISO 15693 response: flags, then data or an error code; in a slot its checksum is taken off`() {
+    @Test func `ISO 15693 response: flags, then data or an error code; a checksum that the link left is removed`() {
         let content: [UInt8] = [0x00, 7]
         let checked = content + Technology.nfcV.checksum(content)
         let responses: [(Frame, ISO15693Response)] = [
@@ -41,7 +41,9 @@ struct ISO15693Tests {
         }
     }
 
-    @Test func `ISO 15693 system information: the fields that its flags announce, in both forms`() throws {
+    @Test func `ISO 15693 system information: the fields that its flags announce, short and extended; a cut throws`()
+        throws
+    {
         for flags: UInt8 in 0..<16 {
             let head = hex([flags]) + "33221100082402e0" + (flags & 1 != 0 ? "11" : "") + (flags & 2 != 0 ? "22" : "")
             let end = flags & 8 != 0 ? "44" : ""

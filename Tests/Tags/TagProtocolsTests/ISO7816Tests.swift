@@ -20,7 +20,7 @@ struct ISO7816Tests {
         }
     }
 
-    @Test func `APDU status word: a success, a warning or an error`() {
+    @Test func `APDU status word: 9000, 61XX, 62XX and 63XX are a success or warning, others are errors`() {
         for (word, isFine): (UInt16, Bool) in [
             (0x9000, true), (0x9001, false), (0x6100, true), (0x62FF, true), (0x63C0, true), (0x60FF, false),
             (0x6400, false), (0x6A82, false),
@@ -39,7 +39,7 @@ struct ISO7816Tests {
             (255, 257, "010203040000ff{255*09}0101"), (256, nil, "01020304000100{256*09}"),
             (65535, 65536, "0102030400ffff{65535*09}0000"),
         ] as [(Int, Int?, String)]
-    ) func `APDU command: lengths in one byte up to 255 and 256, extended beyond`(
+    ) func `APDU command: lengths in one byte up to 255 bytes of data and Ne 256, extended beyond`(
         count: Int,
         expected: Int?,
         text: String
@@ -71,7 +71,7 @@ struct ISO7816Tests {
         for (command, text) in commands { #expect(hex(command.bytes) == text) }
     }
 
-    @Test func `BER data object: lengths of one to three bytes are written and read, a cut or longer one is none`() {
+    @Test func `BER data object: lengths of one to three bytes are written and read; a cut or longer object is nil`() {
         for (count, length) in [(0x7F, "7f"), (0x80, "8180"), (0xFF, "81ff"), (0x100, "820100")] {
             #expect(hex(CommandAPDU.berLength(count)) == length)
             #expect(CommandAPDU.discretionaryOverhead(count) == 1 + length.count / 2)
@@ -91,7 +91,7 @@ struct ISO7816Tests {
     private static let pace = bytes("31 14 30 12 06 0a 04007f00070202040202 02 01 02 02 01 0d")
     private static let name = "04007f00070202040202"
 
-    @Test func `EF.CardAccess: the protocols are listed, and a variant of PACE is supported`() throws {
+    @Test func `EF.CardAccess: its protocols are listed, and supportsPACE is true only for a variant of PACE`() throws {
         let access = try #require(CardAccess(Self.pace))
         #expect(access.supportsPACE && access.protocols == [bytes(Self.name)])
         for entry in ["04007f0007020202", "04007f000702020402"] {
@@ -119,7 +119,7 @@ struct ISO7816Tests {
         }
     }
 
-    @Test func `EF.CardAccess: a file cut anywhere is none, and no flipped bit lists more protocols`() {
+    @Test func `EF.CardAccess: a file cut anywhere is nil, and no flipped bit lists more protocols`() {
         for count in 0..<Self.pace.count { #expect(CardAccess(Array(Self.pace.prefix(count))) == nil) }
         for place in 0..<Self.pace.count * 8 {
             var file = Self.pace
@@ -140,7 +140,7 @@ struct ISO7816Tests {
             (bytes("6f0a"), 256, 1, nil), (bytes("31"), 256, 1, nil), (bytes("3184"), 256, 1, nil),
             (bytes("3182ffff00"), 256, 1, nil),
         ] as [([UInt8], Int, Int, Int?)]
-    ) func `EF.CardAccess: read in as many parts as the card sends`(
+    ) func `EF.CardAccess: read in as many parts as the card sends, up to 1024 bytes; nil if missing or malformed`(
         file: [UInt8],
         chunk: Int,
         reads: Int,

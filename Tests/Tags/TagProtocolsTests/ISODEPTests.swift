@@ -53,7 +53,10 @@ struct ISODEPTests {
 
     /// A command, and the longest answer to it: 4096 bytes, or 65538 with extended length.
     @Test(arguments: [("00b0000000", 4096), ("00b00000000000", 65538)])
-    func `ISO-DEP: a chained answer is as long as its command allows`(command: String, limit: Int) {
+    func `ISO-DEP: a chained answer has at most 4096 bytes, or 65538 after an extended APDU; a longer one throws`(
+        command: String,
+        limit: Int
+    ) {
         // A short command after an extended one has the limit of a short one.
         for before in ["", "00b00000000000"] {
             var machine = ISODEPStateMachine(ISODEPParameters(readerFrameSize: 256))
@@ -86,7 +89,7 @@ struct ISODEPTests {
         await #expect(processExitsWith: .failure) { _ = ISODEP(link: ScriptedLink(), cid: 15) }
     }
 
-    @Test func `ISO-DEP block: it is decoded with its own CID alone, and encoded again`() {
+    @Test func `ISO-DEP block: decoded only with the exchange's CID, and the same after encoding`() {
         let blocks: [(String, UInt8?, ISODEPBlock)] = [
             ("02aa", nil, .information(number: 0, isChained: false, payload: [0xAA])),
             ("13", nil, .information(number: 1, isChained: true, payload: [])), ("a2", nil, .acknowledge(number: 0)),
@@ -121,7 +124,7 @@ struct ISODEPTests {
         #expect(long == .milliseconds(20) + ISODEPParameters.waitingTolerance)
     }
 
-    @Test func `ISO-DEP ATS: its interface bytes in any combination`() throws {
+    @Test func `ISO-DEP ATS: any combination of TA, TB and TC is read, and missing ones have their defaults`() throws {
         for present in 0..<8 {
             let interface = [0x93, 0xA4, 0x02].enumerated().filter { present & 1 << $0.offset != 0 }.map {
                 UInt8($0.element)
@@ -168,7 +171,9 @@ struct ISODEPTests {
         }
     }
 
-    @Test func `ISO-DEP: another call during a command is refused, and a card that is busy is present`() async throws {
+    @Test func `ISO-DEP: a call during a command is readerUnavailable, and the busy card counts as present`()
+        async throws
+    {
         let link = BusyLink("> e080 < 0578807002; > 02 00a4 < 02 9000; > 03 00b0 < 03 9000")
         let card = ISODEP(link: link)
         let found = Locked<[String]>([])

@@ -83,9 +83,9 @@ struct NFCAActivationTests {
     }
 
     @Test(arguments: crowds)
-    func `NFC-A crowd: each tag is found once, halted ones answer to WUPA alone, and each is found by its UID`(
-        uids: [[UInt8]]
-    ) async throws {
+    func `NFC-A crowd: each tag is found once and by its UID, and halted tags answer only to WUPA`(uids: [[UInt8]])
+        async throws
+    {
         let activation = try Self.activation(uids)
         let found = try await activation.activateAll()
         #expect(Set(found.map(\.uid)) == Set(uids) && found.count == uids.count)

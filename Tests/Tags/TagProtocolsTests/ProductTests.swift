@@ -46,7 +46,7 @@ struct ProductTests {
         }
     }
 
-    @Test func `Any writes: every reader finds the last message, and one that is too long changes nothing`()
+    @Test func `Random writes: every reader finds the last message, and a message that is too long changes nothing`()
         async throws
     {
         try await checkRule(cases: 150, of: { Story(&$0) }) { story in
@@ -128,7 +128,7 @@ struct ProductTests {
         ), ("ICODE SLIX2", { VirtualType5Tag(Type5Contents(blank: .icodeSLIX2, uid: [0xE0, 4, 1, 8, 1, 2, 3, $0])) }),
     ]
 
-    @Test func `Presence: one exchange under 10 ms finds a tag, and one that left is given up within 100 ms`()
+    @Test func `Presence: one exchange under 10 ms finds a tag, and a tag that left is known within 100 ms`()
         async throws
     {
         for (name, make) in Self.pairs {
@@ -147,7 +147,8 @@ struct ProductTests {
         }
     }
 
-    @Test func `Presence: another tag of the same kind is not taken for the tag, and is not written`() async throws {
+    @Test func `Presence: another tag of the same kind in its place counts as absent, and is not written`() async throws
+    {
         for (name, make) in Self.pairs {
             for isWrite in [false, true] {
                 let bench = try await ProductBench(make(1))

@@ -58,12 +58,15 @@ struct TLVTests {
         // With another length, and behind the message, they say nothing.
         ("02023003 0303aabbcc", "4 3: 6-8"), ("02ff000130 0303aabbcc", "5 3: 7-9"),
         ("0301aa 0203100203 000000", "0 1: 2-2"),
-    ]) func `TLV walk: NULL and other TLVs are passed over up to the message, whose reserved bytes are left out`(
+    ]) func `TLV walk: finds the message behind other TLVs and without reserved bytes, or throws its error`(
         text: String,
         result: String
     ) { #expect(Self.walk(text) == result) }
 
-    @Test func `TLV walk for a write: a message that is too long is accepted, other damage is not`() {
+    @Test
+    func
+        `TLV walk for a write: a message beyond the end is accepted, other overruns are not; 32 control TLVs count`()
+    {
         #expect(Self.walk("0302aa", isForWriting: true) == "0 2:")
         for text in ["0502aa", "03ff00"] { #expect(Self.walk(text, isForWriting: true) == "tlv-overrun") }
         #expect(Self.walk("0203300302 0303aabbcc", hasControls: false) == "5 3: 7-9")
@@ -73,7 +76,7 @@ struct TLVTests {
     }
 
     @Test(arguments: [("", 0), ("03", 1), ("03ff", 2), ("03ff00", 3), ("0102", 4), ("010300", 3), ("05010000", 4)])
-    func `TLV walk: an unknown byte is asked for when it is needed`(known: String, address: Int) {
+    func `TLV walk: asks for an unknown byte at the address where it is needed`(known: String, address: Int) {
         #expect(Self.walk(known, area: 0..<64) == "read \(address)")
     }
 
@@ -95,7 +98,7 @@ struct TLVTests {
     @Test(arguments: [
         ("a01044", true, 160, 2, 16), ("a50144", true, 165, 1, 16), ("f23033", false, 122, 48, 8),
         ("120002", false, 6, 256, 1), ("120002", true, 6, 32, 1), ("0009f0", true, 0, 2, 32768),
-    ]) func `Control TLV: its address, count and page size`(
+    ]) func `Control TLV: its value gives address, bytes and bytes for each lock bit`(
         value: String,
         isLock: Bool,
         address: Int,
@@ -108,7 +111,7 @@ struct TLVTests {
 
     // MARK: The layout and the memory
 
-    @Test func `TLV layout: gaps are joined, cut to the area and left out of the count`() {
+    @Test func `TLV layout: reserved ranges are joined and cut to the area, and addresses skip them`() {
         let layout = TLVLayout(area: 10..<50, reserved: [20..<25, 0..<12, 24..<30, 30..<31, 45..<60, 40..<40, 22..<23])
         #expect(layout.reserved == [10..<12, 20..<31, 45..<50] && layout.count == 40 - 2 - 11 - 5)
         #expect(layout.addresses(0..<layout.count) == Array(12..<20) + Array(31..<45))
@@ -124,7 +127,7 @@ struct TLVTests {
         #expect(TLVLayout(area: 0..<count, reserved: []).capacity == capacity)
     }
 
-    @Test func `Tag memory: it has whole units, up to its limit, and forgets single ones`() {
+    @Test func `Tag memory: keeps whole units below its limit, finds unknown runs, and forgets single units`() {
         var pages = TagMemory(unitSize: 4, limit: 1024)
         pages.store([UInt8](1...10), at: 2)
         #expect(pages[unit: 2] == [1, 2, 3, 4] && pages[unit: 3] == [5, 6, 7, 8] && pages[unit: 4] == nil)
@@ -162,7 +165,7 @@ struct TLVTests {
         #expect(plan.steps(memory).map { "\($0.unit):" + hex($0.bytes) }.joined(separator: " ") == steps)
     }
 
-    @Test func `TLV write: a length in three bytes, and units that are only partly the message's are preserved`() {
+    @Test func `TLV write: a length in three bytes is set last; units shared with other bytes are preserved`() {
         let long = TLVWritePlan(message(255), layout: TLVLayout(area: 0..<300, reserved: []), unitSize: 4)
         let steps = long.steps(TagMemory(unitSize: 4, limit: 128))
         #expect(steps.last?.bytes == [0x00, 0xFF, 0x00, 0xFF] && steps.first?.bytes == [0x00, 0x00, 0x00, 0xFF])

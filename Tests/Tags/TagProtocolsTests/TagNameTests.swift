@@ -38,7 +38,8 @@ struct TagNameTests {
         #expect(NFCATarget(atqa: 0, sak: 0, uid: [1, 2, 3, 4]).manufacturer == nil)
     }
 
-    @Test func `Discovered tag's identity: becomes the target and type of its technology`() throws {
+    @Test func `Discovered tag's identity: gives target and Forum type; a malformed identity throws badAnswer`() throws
+    {
         let uid = [UInt8](1...8)
         let rows: [(DiscoveredTag.Identity, TagTarget, ForumTagType?)] = [
             (.nfcV(uid: uid, dsfid: 7), .nfcV(NFCVTarget(uid: uid, dsfid: 7)), .type5),
@@ -74,7 +75,7 @@ struct TagNameTests {
         ] { #expect(throws: TagError(.badAnswer, "")) { try TagTarget(wrong) } }
     }
 
-    @Test func `MIFARE family: SAK, ATQA, maker and historical bytes give it, and other cards have none`() {
+    @Test func `MIFARE family: follows from SAK, ATQA, maker and historical bytes, and is nil for other cards`() {
         for (atqa, sak, uid, historical, family): (UInt16, UInt8?, String, String, MIFAREFamily?) in [
             (0x0044, 0x00, "04112233445566", "", .ultralight), (0x0344, 0x20, "04112233445566", "80", .desfire),
             (0x0344, 0x20, "04112233445566", "", .desfire), (0x0044, 0x20, "04112233445566", "c1052f2f01bcd6", .plus),
@@ -100,11 +101,14 @@ struct TagNameTests {
         ("04010122001a05", "MIFARE DESFire EV2 8K"), ("04810101001805", "MIFARE DESFire EV1 4K"),
         ("04010101001405", "MIFARE DESFire EV1 1K"), ("04010101001205", "MIFARE DESFire EV1"), ("05010101001a05", nil),
         ("04090101001a05", nil),
-    ]) func `ISO-DEP product: GetVersion gives name and size, unlisted ones none`(hardware: String, name: String?) {
+    ]) func `ISO-DEP product: GetVersion gives name and size, and nil for an unlisted product`(
+        hardware: String,
+        name: String?
+    ) {
         #expect(DESFireVersion(bytes(hardware + hardware) + [UInt8](repeating: 4, count: 14))?.productName == name)
     }
 
-    @Test func `GetVersion of 20 bytes: none`() {
+    @Test func `GetVersion answer of 20 bytes: gives no version`() {
         #expect(DESFireVersion([UInt8](repeating: 4, count: 20)) == nil)
     }
 
@@ -163,7 +167,9 @@ struct TagNameTests {
         }
     }
 
-    @Test func `Product name: the tag is asked where activation does not give it`() async throws {
+    @Test func `Product name: from the activation data where they suffice, otherwise by commands to the tag`()
+        async throws
+    {
         func name(_ target: TagTarget, _ tag: (any ForumTag)?, historical: String = "") async throws -> String? {
             try await target.productName(asking: tag, historicalBytes: bytes(historical))
         }
@@ -202,7 +208,7 @@ struct TagNameTests {
 
     // MARK: Errors and surveys
 
-    @Test func `Link error as tag error: each code has its tag code, and whether a retry can help`() {
+    @Test func `Link error as tag error: each code has its tag code, and is fatal unless a retry can help`() {
         let codes: [(LinkError.Code, TagError.Code, Bool)] = [
             (.timeout, .tagLost, false), (.tagRemoved, .tagLost, true), (.cancelled, .cancelled, true),
             (.readerUnavailable, .readerUnavailable, true), (.inUse, .readerUnavailable, true),
@@ -222,7 +228,9 @@ struct TagNameTests {
         #expect(TagError(link: LinkError(.transmission, "A rule (X, 1)."), over: .nfcA).reason == "A rule (X, 1).")
     }
 
-    @Test func `NDEF status report: a tag without NDEF has the reason, and a tag that left throws`() async throws {
+    @Test func `NDEF status report: detection and message, or the error of a tag without NDEF; a cancellation throws`()
+        async throws
+    {
         func ndefStatus(_ answer: String) async throws -> NDEFStatusReport {
             try await makeTag(ScriptedLink(exchanges: "> 3003 < \(answer)")).queryNDEFStatus()
         }

@@ -41,7 +41,7 @@ struct Type1Tests {
         return VirtualType1Tag(contents)
     }
 
-    @Test func `Type 1 control TLV: it reserves bytes in a dynamic memory alone`() async throws {
+    @Test func `Type 1 control TLV: reserves no bytes on a tag with static memory`() async throws {
         let tag = try Self.topaz("Topaz 96", [], [(12, bytes("0203200404 0314") + message(20))])
         #expect(try await ProductBench(tag).reader.readNDEF() == message(20))
     }
@@ -101,7 +101,7 @@ struct Type1Tests {
         if name == "Topaz 512" { #expect(hex(memory[120..<128]) == "0000ffffffffffff") }
     }
 
-    @Test func `Type 1 lock: a control TLV for bits beyond any memory is left out`() async throws {
+    @Test func `Type 1 lock: a lock control TLV for bits beyond the memory is ignored`() async throws {
         // 48 bits from byte 15375 on.
         let tag = try Self.topaz("Topaz 512", message(20), [(12, bytes("0103ff303a"))])
         let bench = try await ProductBench(tag)

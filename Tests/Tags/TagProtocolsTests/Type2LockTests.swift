@@ -93,9 +93,10 @@ struct Type2LockTests {
         }
     }
 
-    @Test(arguments: Type2Product.all) func `Type 2 products: each is identified on the tag itself`(
-        product: Type2Product
-    ) async throws {
+    @Test(arguments: Type2Product.all)
+    func `Type 2 products: identifyProduct() on a tag of each product gives its name`(product: Type2Product)
+        async throws
+    {
         let tag = try await ProductBench(VirtualType2Tag(product)).reader as? Type2Tag
         #expect(try await tag?.identifyProduct() == product.name)
     }
@@ -245,7 +246,7 @@ struct Type2LockTests {
         #expect(try await ProductBench(tag).reader.readNDEF() == new, "\(about)")
     }
 
-    @Test func `Type 2 write: a lock bit or a password under the message throws before anything is written`()
+    @Test func `Type 2 write: a locked page or a password under the message throws before anything is written`()
         async throws
     {
         // Pages 4 to 16, and 16 and 17 by the first dynamic bit.
@@ -265,7 +266,9 @@ struct Type2LockTests {
         try await Self.expectWrite(.ntag215, [(131 * 4 + 3, 100)], size: 300, nil)
     }
 
-    @Test func `Type 2 write of a single page: it is not prepared, and a refusal has changed nothing`() async throws {
+    @Test func `Type 2 write of a single page: no check before it, and a refused write has changed nothing`()
+        async throws
+    {
         let tag = Self.tag(.ntag213, message(3), [(41 * 4 + 3, 4)])
         let before = tag.contents.memory
         let bench = try await ProductBench(tag)
@@ -275,7 +278,7 @@ struct Type2LockTests {
         #expect(try await bench.reader.readNDEF() == message(3))
     }
 
-    @Test func `Type 2 write: a container larger than the chip leads no message into lock bits and passwords`()
+    @Test func `Type 2 write: with a container larger than the chip, no message reaches lock bits or passwords`()
         async throws
     {
         for (last, code): (Int, TagError.Code?) in [
@@ -292,7 +295,8 @@ struct Type2LockTests {
         try await Self.expectWrite(.ntag210, [(14, 0x12)], size: 60, .messageTooLong)
     }
 
-    @Test func `Type 2 write to a copy without GET_VERSION: it is not taken for a smaller product`() async throws {
+    @Test func `Type 2 write to a copy without GET_VERSION: the chip is not taken for a smaller product`() async throws
+    {
         // The lock bit is for the last pages, and the messages end in pages 29, 42 and 54.
         for (product, size, lock): (Type2Product, UInt8, UInt8) in [
             (.ntag215, 0x3F, 0x00), (.ntag216, 0x6F, 0x00), (.ntag216, 0x6D, 0x20),

@@ -33,7 +33,7 @@ struct Type2PasswordTests {
 
     @Test(arguments: [
         Type2Product.ntag210, .ntag212, .ntag213, .ntag215, .ntag216, .ultralightEV1UL11, .ultralightEV1UL21,
-    ]) func `Type 2 password: a protected tag is read by all, and written with the password alone`(
+    ]) func `Type 2 password: everybody reads a protected tag, and only the password allows to write it`(
         product: Type2Product
     ) async throws {
         let field = VirtualField()
@@ -48,9 +48,7 @@ struct Type2PasswordTests {
         #expect(try await Self.activate(field).readNDEF() == message(20))
     }
 
-    @Test func `Type 2 password: the same one again changes nothing, another one or acknowledgement is refused`()
-        async throws
-    {
+    @Test func `Type 2 password: protecting again changes nothing; another password or PACK is refused`() async throws {
         let (field, tag) = Self.ntag()
         try await Self.activate(field).protect(with: Self.password())
         let before = tag.contents.memory
@@ -68,7 +66,7 @@ struct Type2PasswordTests {
     }
 
     @Test(arguments: 0..<6)
-    func `Type 2 password: a tag lost after any write is open or protected, and the same call completes it`(writes: Int)
+    func `Type 2 password: a protection that was cut after any write is completed by the same call`(writes: Int)
         async throws
     {
         let (field, tag) = Self.ntag()
@@ -128,7 +126,7 @@ struct Type2PasswordTests {
         return code
     }
 
-    @Test func `Type 2 authentication: it holds until a refusal or another activation`() async throws {
+    @Test func `Type 2 authentication: holds until the tag refuses a command or is activated again`() async throws {
         #expect(try await Self.write { tag, _ in try await tag.authenticate(Self.password()) } == nil)
         let refused = try await Self.write { tag, _ in
             _ = try await tag.readPages(45)
@@ -147,7 +145,7 @@ struct Type2PasswordTests {
             ("1a", .updateFailed), ("1b01020304", .updateFailed), ("af", .updateFailed), ("301b", .keyNeeded),
             ("19", .keyNeeded), ("1c", .keyNeeded), ("", .keyNeeded),
         ] as [(String, TagError.Code)]
-    ) func `Type 2 write after the app sent an authentication command: tried, and the tag decides`(
+    ) func `Type 2 write: tried after an app's authentication command, keyNeeded after its other commands`(
         packet: String,
         code: TagError.Code
     ) async throws { #expect(try await Self.write { tag, _ in tag.willSend(bytes(packet)) } == code) }

@@ -46,7 +46,7 @@ struct Type2Tests {
         #expect(bench.link.statistics.exchanges - before == 1 + (215 + pages - 1) / pages)
     }
 
-    @Test func `Type 2 container that promises more than the tag has: lengthOverrun, soon`() async throws {
+    @Test func `Type 2 container larger than the tag's memory: reading throws lengthOverrun`() async throws {
         for product in Type2Product.all where product.pageCount <= 256 {
             var contents = Type2Contents(blank: product, uid: bytes("04a1b2c3d4e580"))
             contents.memory.replaceSubrange(12..<20, with: bytes("e110ff00 03ff0700"))

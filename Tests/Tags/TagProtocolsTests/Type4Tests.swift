@@ -40,7 +40,10 @@ struct Type4Tests {
         ("000f20000f00010406e10100020000", "-"), ("000f20000f00010608e10400020000", "no-ndef-tlv"),
         ("001130000f00010608e104000000040000", "-"), ("001130000f00010608e104000000030000", "no-ndef-tlv"),
         ("000f", "no-cc"),
-    ]) func `Type 4 container: each field at its ends is taken or has its error`(file: String, code: String) async {
+    ]) func `Type 4 container: the limits of each field are accepted, values beyond them have its error`(
+        file: String,
+        code: String
+    ) async {
         let found = await errorCode { _ = try Type4CapabilityContainer(bytes(file)) }
         #expect(found?.description ?? "-" == code)
     }
@@ -53,7 +56,7 @@ struct Type4Tests {
         (255, 255, 253, 0x8000, 248, 247), (300, 255, 400, 0, 255, 255), (15, 7, 253, 0, 15, 7),
         (15, 7, 253, 0x8000, 13, 1), (255, 20, 13, 0, 11, 8), (255, 22, 13, 0, 11, 21), (255, 22, 2, 0, 1, 21),
         (255, 22, 2, 0x8000, 1, 15), (255, 3, 9, 0, 7, 3),
-    ]) func `Type 4 limits: one command fits MLe, MLc and one block, and ends where the commands change`(
+    ]) func `Type 4 limits: one command fits MLe, MLc and one block, and never crosses offset 7FFF`(
         mle: Int,
         mlc: Int,
         block: Int,
@@ -86,7 +89,7 @@ struct Type4Tests {
         ("aabbcc", 2, 0, 2, "0:0000 2:aabb 4:cc 0:0003"), ("aabb", 4, 0, 5, "0:00000000aa 5:bb 0:00000002"),
         ("aabb", 2, 0, 1, "2:aa 3:bb 1:02"), ("aa", 2, 0x0203, 1, "1:00 0:00 2:aa 1:01"), ("", 2, 0x0100, 1, "0:00"),
         ("", 2, 0, 1, ""), ("aabb", 4, 1, 3, "3:00 4:aabb 3:02"), ("aa", 2, 0, 0, "2:aa 1:01"),
-    ]) func `Type 4 write: one command, or the length last`(
+    ]) func `Type 4 write: one command if all fits, otherwise the length is cleared first and set last`(
         message: String,
         lengthSize: Int,
         old: Int,
@@ -130,7 +133,7 @@ struct Type4Tests {
         ),
     ]
 
-    @Test func `Type 4 lock: a card that wants a key has the same error in the check and the lock, and stays writable`()
+    @Test func `Type 4 lock: a card that wants a key throws the same in checkLocking() and lock(), and stays writable`()
         async throws
     {
         for (name, lock, write, make) in Self.cards {

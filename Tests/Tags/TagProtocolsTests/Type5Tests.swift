@@ -102,7 +102,7 @@ struct Type5Tests {
     }
 
     @Test(arguments: products)
-    func `Type 5 write around locked blocks: one exchange more, and bytes that stay the same don't count`(
+    func `Type 5 write around locked blocks: one exchange besides the writes; locked bytes may stay as they are`(
         product: Type5Product
     ) async throws {
         let tag = try await Self.tag(product, locked: [0, 7, 8])

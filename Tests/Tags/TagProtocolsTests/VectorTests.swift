@@ -41,7 +41,8 @@ struct VectorTests {
         #expect(Self.type2.count == 15 && Self.images.count == 15 + 19)
     }
 
-    @Test(arguments: images) func `Conformance image: it is found, read and named as it has to be, or has its error`(
+    @Test(arguments: images)
+    func `Conformance image: the tag has the listed message, capacity, access and product, or the listed error`(
         image: Image
     ) async throws {
         let tag = try TagImage(parsing: image.line).makeTag()
@@ -56,7 +57,9 @@ struct VectorTests {
     }
 
     @Test(arguments: images.filter { $0.readonly == false && $0.state != "write-in-progress" })
-    func `Conformance image: messages are written up to its capacity, and saved`(image: Image) async throws {
+    func `Conformance image: messages up to its capacity are written, and read again from the saved image`(image: Image)
+        async throws
+    {
         var file = try TagImage(parsing: image.line)
         let tag = file.makeTag()
         let bench = try await ProductBench(tag)

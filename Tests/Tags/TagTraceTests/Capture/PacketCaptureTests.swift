@@ -39,7 +39,7 @@ struct PacketCaptureTests {
         #expect(packets[1].comments == ["ATQA: UID of 7 bytes"])
     }
 
-    @Test func `frames: with the checksum that was on the air`() {
+    @Test func `captured frames: end with the checksum that was on the air`() {
         let rall = Frame([0x00, 0x00, 0x00, 1, 2, 3, 4], checksum: .crcB)
         let trace = Trace([
             Self.exchange(Frame([0x30, 0x04]), .success(Frame([UInt8](repeating: 0, count: 16)))),
@@ -54,7 +54,7 @@ struct PacketCaptureTests {
         #expect(Packet.all(of: trace.pcapng()).map(\.frame) == frames)
     }
 
-    @Test func `event, missing answer, damage, collision, password and loose bits: their packets and comments`() {
+    @Test func `packets: field events, failed answers, collisions, passwords and loose bits have bytes and comments`() {
         let place = LinkError.Collision(bitIndex: 9, bits: [0x08, 0x01])
         let anticollision = Frame([0x93, 0x20], checksum: .none)
         let nak = Frame(bits: [0x4], validBitsInLastByte: 4)

@@ -76,7 +76,9 @@ struct RecorderTests {
 
     // MARK: A reader that finds tags
 
-    @Test func `polls that find nothing: recorded once until one finds a tag or differs`() async throws {
+    @Test func `polls that find nothing: recorded once, and again after a tag, an error or another kind of poll`()
+        async throws
+    {
         let scratch = Scratch()
         let recorded = try scratch.recorded(
             Reader([
@@ -112,7 +114,7 @@ struct RecorderTests {
         #expect(recording.steps.map(\.action) == [.presence, .release].suffix(1 + reports))
     }
 
-    @Test func `card: used, recorded without its PIN, and replayed with the same results`() async throws {
+    @Test func `ISO-DEP card: recorded without its PIN, and the replay gives the same results`() async throws {
         let (scratch, card) = (Scratch(), Card())
         let reader = Reader([.success([Self.tag(card)])])
         /// Uses the card, and returns what its calls gave.
@@ -151,7 +153,8 @@ struct RecorderTests {
         #expect(again.statistics == LinkStatistics(exchanges: 3, bytesOnAir: 19))
     }
 
-    @Test func `call: in the file when the reader gets it; a tag of another reader is not selected`() async throws {
+    @Test func `call: written before the reader gets it; selecting a tag of another reader is tagRemoved`() async throws
+    {
         let (scratch, reader) = (Scratch(), Reader())
         let recorded = try scratch.recorded(reader)
         let outcomes = Locked<[Recording.Outcome?]>([])
@@ -189,7 +192,9 @@ struct RecorderTests {
     }
 
     @Test(arguments: ["select", "discover"])
-    func `tag that takes frames: its product is known until another tag is used`(next: String) async throws {
+    func `tag that takes frames: its product decides what is a password, until another tag is used`(next: String)
+        async throws
+    {
         let pages = [Script.send(1, "60", "0004040201001303"), Script.send(2, "a22b01020304", "0a", bits: 4)]
         let other = next == "select" ? Script.call(#""select","tag":2"#) : Script.look(3)
         let last = Script.send(3, "a22b00000000", "0a", tag: next == "select" ? 2 : 4, bits: 4)
@@ -225,7 +230,9 @@ struct RecorderTests {
 
     // MARK: A reader whose host sends every frame
 
-    @Test func `field reader: its header, and times that begin with the recording`() async throws {
+    @Test func `field reader: header and reports are recorded, with times from the start of the recording`()
+        async throws
+    {
         var writer = RecordingWriter(reader: "R", technologies: [.nfcA, .nfcV], maximumFrameLength: 64)
         let pages: [Frame] = [4, 8, 12].map { (page: UInt8) in Frame([UInt8](repeating: page, count: 16)) }
         writer.add(Frame([0x30, 4]), pages[0])
@@ -279,7 +286,7 @@ struct RecorderTests {
 
     // MARK: A writer without a reader
 
-    @Test func `recording writer: its recording has each event with its time`() throws {
+    @Test func `recording writer: the recording has each event once, with its time`() throws {
         var writer = RecordingWriter(reader: "simulator")
         writer.addField(isOn: true, at: .milliseconds(1))
         writer.addPresence(at: .milliseconds(2))

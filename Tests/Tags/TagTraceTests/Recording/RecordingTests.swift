@@ -47,7 +47,7 @@ struct RecordingTests {
 
     // MARK: Whole, in pieces, cut, changed
 
-    @Test(arguments: ["tags.jsonl", "field.jsonl"]) func `recording: read and written, it has the same lines`(
+    @Test(arguments: ["tags.jsonl", "field.jsonl"]) func `recording: parsed and written again, it has the same lines`(
         file: String
     ) throws {
         let text = try Transcript.text(of: file)
@@ -88,7 +88,9 @@ struct RecordingTests {
         #expect(field.trace.lines.map(\.meaning) == words)
     }
 
-    @Test func `recording split at any byte: the same; cut at any byte: its beginning, or no recording`() throws {
+    @Test func `recording split at any byte: the same steps; cut at any byte: its first steps, or notARecording`()
+        throws
+    {
         let whole = try Self.recording(Self.text)
         for size in Array(1...9) + [64, 1000] {
             #expect(try Self.recording(Self.text, pieces: size) == whole, "\(size)")
@@ -114,7 +116,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `recording that breaks off in a call or a line: its trace ends with that`() throws {
+    @Test func `recording that breaks off in a call or a line: the trace ends with a line that says so`() throws {
         let (release, presence) = (#"{"us":0,"do":"release"}"#, #"{"us":0,"do":"presence"}"#)
         let rows: [(String, [String])] = [
             (release + "\n", ["release", "the recording breaks off"]),
@@ -155,7 +157,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `look with 64 tags: read; with 65: malformed at that line; the next look has its own tags`() throws {
+    @Test func `poll with 64 tags: read; with 65: malformed at that line; the next poll has its own tags`() throws {
         func look(_ tags: Range<Int>) -> String {
             let found = tags.map { #"{"tag":\#($0),"technology":"nfc-b","atqb":"","maximum_frame_length":1}"# }
             let lines = [Self.look.replacing("nfc-a", with: "nfc-b")] + found + [#"{"us":0,"found":\#(tags.count)}"#]
@@ -187,7 +189,7 @@ struct RecordingTests {
     // MARK: The range of each value
 
     @Test(arguments: try rows(of: "ranges.txt"))
-    func `number or bytes in a line: taken at the least and the greatest value, refused beyond`(row: String) throws {
+    func `number or bytes in a line: read at the least and the greatest value, malformed beyond`(row: String) throws {
         let fields = row.split(separator: " ", maxSplits: 3).map(String.init)
         let (least, most) = (try #require(Int(fields[1])), try #require(Int(fields[2])))
         func code(_ value: String) -> RecordingError.Code? {
@@ -241,7 +243,7 @@ struct RecordingTests {
 
     // MARK: The file
 
-    @Test func `path that is no file, or a large one: refused at once`() throws {
+    @Test func `path that is no regular file: unreadable, without a wait; file of 1 TiB: tooLarge`() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("ocn-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         #expect(FileManager.default.createFile(atPath: path, contents: nil))

@@ -90,9 +90,9 @@ import Testing
         #expect(left.withLock { $0 } == [departure] && stage.replay.remainingExchangeCount == 2)
     }
 
-    @Test(arguments: 0..<5) func `another call, technology, or number of bits: not the one of the recording`(index: Int)
-        async throws
-    {
+    @Test(arguments: 0..<5) func `replay of another call, technology or number of bits: departs from the recording`(
+        index: Int
+    ) async throws {
         let stage = try Stage(Self.on + Self.read)
         if index > 0 { try await stage.field.setCarrier(true) }
         await #expect(throws: LinkError(.readerUnavailable, "")) {
@@ -203,7 +203,7 @@ import Testing
 
     // MARK: Reports
 
-    @Test func `replay of presence reports: after their call, to the observers of that time`() async throws {
+    @Test func `replay of presence reports: made after their call, to the observers that exist by then`() async throws {
         let stage = try Stage(Self.on + Self.read + Self.report + Self.get + Self.report + Self.again)
         try await stage.field.setCarrier(true)
         let told = Locked<[Int]>([])
@@ -279,7 +279,7 @@ import Testing
     }
 
     @Test(arguments: ["wake", "select", "discover"])
-    func `trace of a reader that wakes tags itself: ISO-DEP begins anew, and passwords belong to a tag`(how: String)
+    func `trace of a reader that wakes tags: each wake begins ISO-DEP anew, passwords are those of the tag`(how: String)
         throws
     {
         let card = Script.look(1, sak: "20")

@@ -26,7 +26,7 @@ struct TraceTests {
         }
     }
 
-    @Test func `link error: its words in place of an answer`() {
+    @Test func `link error: described in words in the place of the answer`() {
         let words: [(LinkError.Code, String)] = [
             (.timeout, "no answer"), (.tagRemoved, "no answer: the tag left"), (.transmission, "no answer: damaged"),
             (.frameTooLong, "no answer: too long"), (.cancelled, "no answer: cancelled"),
@@ -133,7 +133,7 @@ struct TraceTests {
         #expect(Trace([entry]).lines.map(\.frame?.bytes) == [[0x1B, 0, 0, 0, 0], [0, 0]])
     }
 
-    @Test func `table: times in milliseconds, the answer's when its duration is known`() {
+    @Test func `table: times in milliseconds; an answer has a time only if the duration is known`() {
         func times(_ time: Duration?, _ duration: Duration?) -> [String] {
             let trace = Trace([Self.entry(.commands, Self.one, .success(Self.one), at: time, for: duration)])
             return trace.table().split(separator: "\n").map { String($0.dropFirst(4).prefix(11)) }
