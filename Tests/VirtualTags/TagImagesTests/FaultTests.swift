@@ -193,9 +193,9 @@ struct FaultTests {
         }
     }
 
-    @Test func `Faulty Flipper files: each fault has its code and line`() throws { try check(Self.flipper) }
+    @Test func `Faulty Flipper files: each fault throws its code with the line`() throws { try check(Self.flipper) }
 
-    @Test func `Faulty Proxmark3 and TagInfo files: each fault has its code`() throws { try check(Self.others) }
+    @Test func `Faulty Proxmark3 and TagInfo files: each fault throws its code`() throws { try check(Self.others) }
 
     // MARK: JSON
 
@@ -212,7 +212,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `Faulty JSON images: missing, wrong or excessive members have their code`() {
+    @Test func `Faulty JSON images: a missing, wrong or excessive member throws its code`() {
         checkJSON(
             "",
             #"""
@@ -323,7 +323,7 @@ struct FaultTests {
         )
     }
 
-    @Test func `JSON fault: UIDs and unknown bytes of cards without pages`() {
+    @Test func `Faulty JSON images without pages: a wrong UID length or a wrong unknown byte is malformed`() {
         let rows: [(Int, String, String)] = [
             (4, "0, 319", "-"), (7, "319", "-"), (10, "", "-"), (5, "0", "malformed"), (0, "0", "malformed"),
             (4, "320", "malformed"), (4, "-1", "malformed"), (4, "\"1\"", "malformed"),
@@ -342,7 +342,7 @@ struct FaultTests {
     private static let image =
         #"{"type": "NFCA", "product": "generic NFC-A", "uid": "01020304", "atqa": "0004", "sak": "08", "#
 
-    @Test func `JSON grammar: numbers, strings and nesting as RFC 8259 has them, and no more`() {
+    @Test func `JSON grammar: numbers, strings and nesting of RFC 8259 are read, anything else is malformed`() {
         func code(_ note: String) -> TagImageError.Code? { Files.failure("\(Self.image)\"note\": \(note)}")?.code }
         let nines = String(repeating: "9", count: 64)
         for number in ["0", "-0", "10", "-1.5", "1e5", "1E+05", "0.5e-3", "1e999", nines] {
@@ -375,7 +375,7 @@ struct FaultTests {
         #expect(Files.failure(Self.image + "\n\"uid\": \"04\"}")?.line == 2)
     }
 
-    @Test func `XML limits: depth, attributes, references and blocks`() {
+    @Test func `XML limits: too many levels, attributes, references or blocks are malformed, with the line`() {
         for (count, code) in [(32, TagImageError.Code.missingField), (33, .malformed), (20_000, .malformed)] {
             let elements = ["scan"] + Array(repeating: "a", count: count - 1)
             let deep = elements.map { "<\($0)>" } + elements.reversed().map { "</\($0)>" }
@@ -416,7 +416,7 @@ struct FaultTests {
         #expect(Files.failure(rows)?.code == .unknownFormat)
     }
 
-    @Test func `Flipper line: 32768 bytes at most, and a system that comes again is refused`() throws {
+    @Test func `Flipper limits: a longer line, a repeated system or too large a file of records is malformed`() throws {
         for (count, code) in [(32_768, nil), (32_769, .malformed)] as [(Int, TagImageError.Code?)] {
             let line = "Strange: " + String(repeating: "x", count: count - 9)
             let error = try Files.failure("ntag215-uri.nfc", "SAK: 00\n", "SAK: 00\n\(line)\n")

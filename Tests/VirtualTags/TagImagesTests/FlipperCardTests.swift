@@ -42,7 +42,7 @@ struct FlipperDESFireTests {
         #expect(try TagContents(text: changed).returns())
     }
 
-    @Test func `Flipper DESFire change: only its lines are written`() throws {
+    @Test func `Flipper DESFire change: only the lines of the changed files are written anew`() throws {
         var image = try Files.image("desfire.nfc")
         image.contents = try contents {
             $0.applications[0].files[1].kind = .value(lower: -10, upper: 1000, current: 7, limitedCredit: false)
@@ -62,7 +62,7 @@ struct FlipperDESFireTests {
         #expect(!text.contains("File 2 Hi Limit"))
     }
 
-    @Test func `Flipper DESFire key settings: a line for each bit`() throws {
+    @Test func `Flipper DESFire key settings: each bit is written as a line of its own, and read back`() throws {
         let contents = try contents {
             $0.keySettings = 0xA5
             $0.applications[0].keySettings = 0x5A
@@ -78,7 +78,7 @@ struct FlipperDESFireTests {
         #expect(try TagContents(text: text) == contents)
     }
 
-    @Test func `Flipper DESFire applications: 0 to 28, and only the lines that they need`() throws {
+    @Test func `Flipper DESFire applications: 0 to 28 fit, and each has only the lines that it needs`() throws {
         let text = try Files.text("desfire.nfc")
         let counted = "Application Count: 2\nApplication IDs: 56 34 12 01 00 00\n"
         #expect(text.contains(counted))
@@ -158,7 +158,8 @@ struct FlipperFeliCaTests {
         #expect(shared.files.map(\.serviceCodes) == [[0x0048], [0x0088, 0x008B], [0x090F]])
     }
 
-    @Test func `Flipper FeliCa areas: kept unless it is the root with all services`() throws {
+    @Test func `Flipper FeliCa areas: kept, but for a root area with all services and without key and version`() throws
+    {
         let text = try Files.text("felica-standard.nfc")
         let root = FeliCaArea(code: 0, firstService: 0, lastService: 3)
         let place = "#000-#003 |\n"
@@ -170,7 +171,9 @@ struct FlipperFeliCaTests {
         #expect(fewer.areas == [FeliCaArea(code: 0, firstService: 0, lastService: 2)])
     }
 
-    @Test func `Flipper FeliCa key versions: of the blocks where services agree`() throws {
+    @Test func `Flipper FeliCa key versions: kept for the shared blocks if their services agree, else for each node`()
+        throws
+    {
         let text = try Files.text("felica-keys.nfc")
         let same = try card(text).systems
         #expect(same[0].files.map(\.keyVersion) == [0x0014, 0x0015])
@@ -183,7 +186,7 @@ struct FlipperFeliCaTests {
         #expect(different.nodeKeyVersions[0x0048] == 0x0014 && different.nodeKeyVersions[0x004A] == 0x0016)
     }
 
-    @Test func `Flipper FeliCa new file: the firmware's lines in their order`() throws {
+    @Test func `Flipper FeliCa new file: has the firmware's lines in their order`() throws {
         var contents = FeliCaStandardContents(idm: hex("01 2e 3d 12 34 56 78 9a"), systems: [])
         contents.pmm = hex("10 0b 4b 42 84 85 d0 ff")
         let files = [

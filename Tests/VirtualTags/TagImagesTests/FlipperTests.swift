@@ -23,7 +23,7 @@ struct FlipperType2Tests {
         }
     }
 
-    @Test func `Flipper Type 2 product: named by the version, the counters kept`() throws {
+    @Test func `Flipper Type 2 product: the version names it unless it is zeros, and the counters are kept`() throws {
         let old = try #require(try Files.image("ntag213-version2.nfc").contents.type2)
         #expect(old.atqa == 0x0044 && old.product == .ntag213 && old.counters == [0, 0, 95])
         let three = try #require(try Files.image("ultralight11-version3.nfc").contents.type2)
@@ -67,7 +67,8 @@ struct FlipperType2Tests {
         #expect(try Files.image("ntag213-version2.nfc").remarks.isEmpty)
     }
 
-    @Test func `Flipper NTAG I2C: the configuration is behind a gap that the file leaves out`() async throws {
+    @Test func `Flipper NTAG I2C: the gap before the configuration is not in the file, but in the memory`() async throws
+    {
         let image = try Files.image("ntagi2c2k.nfc")
         let script = try Script(image.makeTag())
         try await script.activate(image.uid)
@@ -89,9 +90,9 @@ struct FlipperType2Tests {
         }
     }
 
-    @Test(arguments: Files.dumps) func `Flipper change: its line is written, and the others stay`(
-        _ name: String
-    ) async throws {
+    @Test(arguments: Files.dumps) func `Flipper change: only the line of the written page changes`(_ name: String)
+        async throws
+    {
         let bytes = try Files.dump(name)
         var image = try TagImage(parsing: bytes)
         let tag = image.makeTag()
@@ -152,7 +153,7 @@ struct FlipperKindTests {
         #expect(await script.send("30 00") == "timeout")
     }
 
-    @Test func `Flipper ATS: a line for each of its parts`() throws {
+    @Test func `Flipper ATS: T0, TA, TB, TC and historical bytes have a line each, and are read back`() throws {
         let rows: [(String, String)] = [
             ("01", ""), ("02 08", "T0: 08\n"), ("03 08 80", "T0: 08\nT1...Tk: 80\n"),
             ("05 18 77 aa bb", "T0: 18\nTA(1): 77\nT1...Tk: AA BB\n"), ("03 28 80", "T0: 28\nTB(1): 80\n"),
@@ -180,9 +181,7 @@ struct FlipperKindTests {
     }
 
     @Test(arguments: [0, 1, 16, 17, 30, 31, 100, 2046])
-    func `Flipper Type 4 message: as many lines as it needs`(
-        _ count: Int
-    ) throws {
+    func `Flipper Type 4 message: written in as many lines of 16 bytes as needed, and read back`(_ count: Int) throws {
         var image = try Files.image("type4-tag.nfc")
         var contents = try #require(image.contents.type4)
         var files = try #require(image.contents.files)
@@ -247,7 +246,9 @@ struct FlipperKindTests {
     }
 
     @Test(arguments: ["PIN attempts left", "PIN counter"])
-    func `Flipper payment card of an earlier firmware: all but its profile is read`(counter: String) throws {
+    func `Flipper payment card of an earlier firmware: read without its profile, unless the file was cut off`(
+        counter: String
+    ) throws {
         let text = try Files.text("emv.nfc").replacing("Application interchange profile: 20 00\n", with: "")
             .replacing("PIN try counter", with: counter)
         let image = try TagImage(parsing: Array(text.utf8))

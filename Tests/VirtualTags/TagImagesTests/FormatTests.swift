@@ -76,9 +76,8 @@ struct FormatTests {
         #expect(TagImage.Format.json.canHold(image.contents), "\(name)")
     }
 
-    @Test(arguments: Files.tagFiles.indices) func `Dump cut anywhere: refused or whole`(
-        _ index: Int
-    ) throws {
+    @Test(arguments: Files.tagFiles.indices)
+    func `Dump cut at a byte: refused, unless its format can't show that something is missing`(_ index: Int) throws {
         let (name, format, _) = Files.tagFiles[index]
         let bytes = try Files.dump(name)
         var places = Array(stride(from: 0, to: bytes.count, by: bytes.count / 30 + 1))
@@ -95,9 +94,8 @@ struct FormatTests {
         }
     }
 
-    @Test(arguments: Files.tagFiles.indices) func `Dump with flipped bits: survived, and what is read is written again`(
-        _ index: Int
-    ) throws {
+    @Test(arguments: Files.tagFiles.indices)
+    func `Dump with flipped bits: refused, or read and written as the same damaged bytes`(_ index: Int) throws {
         let (name, _, _) = Files.tagFiles[index]
         let bytes = try Files.dump(name)
         var generator = Numbers(seed: UInt64(index))

@@ -90,7 +90,7 @@ struct JSONImageTests {
 
 /// JSON images of each kind of tag, and of what guards it.
 struct JSONContentsTests {
-    @Test func `JSON of a Type 5 tag: all that guards it is kept, and nothing is written for a new one`() throws {
+    @Test func `JSON of a Type 5 tag: locks, passwords and modes are kept; a new tag has no members for them`() throws {
         var slix = Type5Contents(blank: .icodeSLIX2)
         (slix.lockedBlocks, slix.afi, slix.dsfid, slix.counter) = ([0, 3], 0x21, 0x05, 300)
         (slix.isAFILocked, slix.isSurveillanceSet) = (true, false)
@@ -142,7 +142,7 @@ struct JSONContentsTests {
         #expect(error?.code == .inconsistent, "The UID has to be that of the memory.")
     }
 
-    @Test func `JSON FeliCa: 1 to 16 systems, 15 blocks to read and 13 to write unless it says others`() throws {
+    @Test func `JSON FeliCa: 1 to 16 systems; 15 blocks to read and 13 to write if the file has no limits`() throws {
         let head = #"{"type": "T3T", "product": "FeliCa", "uid": "0102030405060708", "pmm": "0102030405060708", "#
         func text(_ systems: [String]) -> String { head + "\"systems\": {\(systems.joined(separator: ", "))}}" }
         let files = #""files": {"0009,000b": {"memory_hex": "\#(String(repeating: "00", count: 64))"}}"#
@@ -168,7 +168,8 @@ struct JSONContentsTests {
     private static let generic =
         #"{"type": "T4T", "product": "generic Type 4", "uid": "01020304050607", "ats": "0278", "#
 
-    @Test func `JSON Type 4: ATQA and SAK of a DESFire unless it says others, and files of 64 KiB at most`() throws {
+    @Test func `JSON Type 4: ATQA and SAK of a DESFire if the image has none; a file over 64 KiB is malformed`() throws
+    {
         let card = try TagContents(text: "\(Self.generic)\"files\": {\"e103\": \"00\"}}").type4
         let front = Type4FrontEnd.nfcA(uid: [1, 2, 3, 4, 5, 6, 7], atqa: 0x0344, sak: 0x20, ats: [0x02, 0x78])
         #expect(card == Type4Contents(frontEnd: front, kind: .ndef(files: [0xE103: [0x00]])))
@@ -196,7 +197,9 @@ struct JSONContentsTests {
         }
     }
 
-    @Test func `JSON DESFire with NDEF: settings that differ from delivery are beside its files`() throws {
+    @Test func `JSON DESFire with NDEF: settings that differ from those at delivery are written beside the files`()
+        throws
+    {
         var card = DESFireContents.ndef(generation: .ev1, size: .kilobytes2)
         card.configuration.usesRandomUID = true
         card.freeMemory = 64
@@ -244,7 +247,7 @@ struct JSONContentsTests {
         #expect(String(decoding: try image.encoded(), as: UTF8.self).contains(#""read_counter": 42"#))
     }
 
-    @Test func `JSON keys and settings: kind, number, bytes and version have to fit`() throws {
+    @Test func `JSON keys and settings: a wrong kind, key number, length or version is malformed`() throws {
         let digits = "0102030405060708090a0b0c0d0e0f10"
         var card = DESFireContents.ndef(generation: .ev2, size: .kilobytes2)
         card.applications[0].keyCount = 0x82
@@ -271,8 +274,7 @@ struct JSONContentsTests {
         }
     }
 
-    @Test func `JSON travel document: a zone and an identifier make it whole, and it is written as it was read`() throws
-    {
+    @Test func `JSON travel document: loads from an MRZ and a UID alone, and is written as it was read`() throws {
         let zone = """
             P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<
             L898902C36UTO7408122F1204159ZE184226B<<<<<10

@@ -10,7 +10,7 @@ struct PartialDumpTests {
     private func image(_ text: String) throws -> TagImage { try TagImage(parsing: Array(text.utf8)) }
 
     // 322 of 781 public dumps of Skylanders figures have a block whose last byte has one digit.
-    @Test func `Flipper block that is no bytes: only its block is unknown`() throws {
+    @Test func `Flipper block with a cut byte: only this block is unknown, and a remark names it`() throws {
         let text = try Files.text("classic-unknown.nfc")
         let whole = try #require(try image(text).contents.classic)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("Block 1: ") })
@@ -31,7 +31,7 @@ struct PartialDumpTests {
         #expect(try image(felica).remarks.contains { $0.text.contains("Block 1 ") })
     }
 
-    @Test func `Flipper pages that were not read: absent in each format, and in the file that a tag is saved to`()
+    @Test func `Flipper pages that were not read: absent in each format, and after the tag is saved to the file`()
         throws
     {
         let zeros = (20..<45).map { "Page \($0): 00 00 00 00" }.joined(separator: "\n")
@@ -52,8 +52,7 @@ struct PartialDumpTests {
     }
 
     // Flipper firmware, iso15693_3.c: the size and the blocks are only saved when the tag reports its system information.
-    @Test func `Flipper ISO 15693 without its memory: a tag without blocks, which another format keeps so`()
-        async throws
+    @Test func `Flipper ISO 15693 file without the memory: a tag without blocks, also in another format`() async throws
     {
         let head = "Filetype: Flipper NFC device\nVersion: 4\nDevice type: ISO15693-3\nUID: E0 02 26 12 34 56 78 9A\n"
         for text in [head, head + "DSFID: 01\nAFI: 21\nIC Reference: 26\nLock DSFID: false\nLock AFI: true\n"] {
@@ -71,7 +70,9 @@ struct PartialDumpTests {
     }
 
     // An amiibo's dump of a reader lacks PWD and PACK: 133 pages. Others end with the answer to READ_SIG.
-    @Test func `Memory of an amiibo: 532 bytes without its password, and 572 with its signature`() throws {
+    @Test func `Memory of an amiibo: read from 532 bytes without the password and from 572 bytes with the signature`()
+        throws
+    {
         var contents = Type2Contents(blank: .ntag215, uid: Script.uid)
         let short = try TagImage(parsing: Array(contents.memory.prefix(532)), as: .proxmarkBinary)
         #expect(short.product == "NTAG215" && short.uid == Script.uid && short.contents.type2?.memory.count == 532)
@@ -105,7 +106,9 @@ struct PartialDumpTests {
         #expect(throws: TagImageError(.inconsistent, "")) { try TagImage(parsing: ntag, uid: uid) }
     }
 
-    @Test func `MIFARE Classic Tool: sectors that are absent and hyphens are unknown`() throws {
+    @Test func `MIFARE Classic Tool: absent sectors and hyphens are unknown bytes, and a wrong sector is malformed`()
+        throws
+    {
         let card = try #require(try Files.image("classic-1k.mct").contents.classic)
         #expect(card.uid == hex("a1 b2 c3 d4") && card.unknownBytes == Set(64..<1024))
         let lines = try Files.text("classic-1k.mct").split(separator: "\n")
@@ -156,7 +159,7 @@ struct PartialDumpTests {
 
     // Flipper firmware, mf_ultralight.c and its poller: 236 and 492 pages, of which 234 and 235 are session registers.
     @Test(arguments: [(Type2Product.ntagI2CPlus1K, 236), (.ntagI2CPlus2K, 492)])
-    func `Flipper NTAG I2C plus: the session registers are between the sectors`(
+    func `Flipper NTAG I2C plus: pages 234 and 235 of the file are session registers, not memory`(
         product: Type2Product,
         count: Int
     ) throws {

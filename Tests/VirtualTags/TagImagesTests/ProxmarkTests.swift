@@ -19,7 +19,7 @@ struct ProxmarkTests {
         #expect(try Files.image("hf-mfu-ul11-old.bin").contents.type2?.counters == [0, 0, 0])
     }
 
-    @Test func `Proxmark3 new file of pages: laid out as the client reads it`() throws {
+    @Test func `Proxmark3 new file of pages: binary and JSON have the layout that the client reads`() throws {
         var contents = Type2Contents(blank: .ntag213, uid: Script.uid)
         contents.counters = [0, 0, 0x010203]
         let bytes = try TagImage(contents, format: .proxmarkBinary).encoded()
@@ -92,7 +92,10 @@ struct ProxmarkTests {
         }
     }
 
-    @Test(arguments: [16, 1024]) func `Proxmark3 binary pages: 256 at most`(count: Int) throws {
+    @Test(arguments: [16, 1024])
+    func `Proxmark3 binary pages: a part of an NTAG I2C 2K is read, also the most pages that fit, 256`(count: Int)
+        throws
+    {
         let contents = Type2Contents(blank: .ntagI2C2K, uid: Script.uid)
         let version = try #require(contents.version)
         let head = version + [0, 0, 0, UInt8(count / 4 - 1)] + [UInt8](repeating: 0, count: 32 + 12)
@@ -104,7 +107,9 @@ struct ProxmarkTests {
     }
 
     @Test(arguments: ["12 34", "12 00", "00 34", "00 00"])
-    func `Proxmark3 older header: PACK is that of the header, or of the last page`(header: String) throws {
+    func `Proxmark3 older header: PACK is that of the header, or of the last page if the header has zeros`(
+        header: String
+    ) throws {
         var bytes = try Files.dump("hf-mfu-ul11-old.bin")
         let end = bytes.count
         bytes.replaceSubrange(13..<15, with: hex(header))

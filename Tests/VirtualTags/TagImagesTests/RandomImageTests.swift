@@ -21,7 +21,9 @@ struct RandomImageTests {
             ? nil : "\(text) is not written as it was."
     }
 
-    @Test func `Random DESFire, payment card, version and files: written and read as they are`() async throws {
+    @Test func `Random DESFire and payment cards, versions and NDEF files: the same after writing and reading`()
+        async throws
+    {
         try await checkRule(cases: 60, of: { Self.desfire(&$0) }) { try Self.loss(of: .desfire($0)) }
         try await checkRule(cases: 30, of: { Self.payment(&$0) }) { try Self.loss(of: .emv($0)) }
         try await checkRule(cases: 20, of: { Self.version(&$0) }) { try Self.loss(of: .version($0)) }

@@ -14,7 +14,7 @@ struct RemarkTests {
         return try TagImage(parsing: Array(changed.utf8)).remarks
     }
 
-    @Test func `Remark: the UID of the file differs from that of the memory`() throws {
+    @Test func `Remark: contradiction when the file's UID differs from the UID in the memory`() throws {
         // The file, its UID, another one, and the UID of the memory.
         let rows = """
             ntag215-uri.nfc | UID: 04 5E 2B 8A D1 6F 81 | UID: 04 5E 2B 8A D1 6F 82 | 045e2b8ad16f81
@@ -42,7 +42,7 @@ struct RemarkTests {
         }
     }
 
-    @Test func `Remark: pages, sectors and data that were not read, and a signature that is missing`() throws {
+    @Test func `Remark: missing when pages, sectors, data or the product's signature were not read`() throws {
         #expect(try remarks("ntag215-uri.nfc", "Pages read: 135", "Pages read: 4").map(\.kind) == [.missing, .leftOut])
         let data = try remarks("desfire.nfc").map(\.text)
         #expect(data.contains { $0.contains("application 123456 file 4") })
@@ -59,7 +59,7 @@ struct RemarkTests {
     }
 
     @Test(arguments: [1, 8, 9, 20])
-    func `Remark list: eight names, and of more the number`(count: Int) throws {
+    func `Remark list: the first eight names, and the number of the others`(count: Int) throws {
         let lines = (1...count).map { "Strange \($0): 1\n" }.joined()
         let remarks = try TagImage(parsing: Array((Files.text("ntag215-uri.nfc") + lines).utf8)).remarks
         let names = (1...min(count, 8)).map { "Strange \($0)" }.joined(separator: ", ")
@@ -68,7 +68,7 @@ struct RemarkTests {
         #expect(remarks.first?.text.contains(" \(names)\(more);") == true)
     }
 
-    @Test func `Remark: a capability container that claims more than the product has`() {
+    @Test func `Remark: contradiction when the capability container claims more than the product has`() {
         let rows: [(Type2Product, UInt8, UInt8, String?)] = [
             (.ntag213, 0xE1, 0x12, nil), (.ntag213, 0xE1, 0x13, "152 bytes, and NTAG213 has 144."),
             (.ntag213, 0x00, 0xFF, nil), (.ntag215, 0xE1, 0x3F, nil),
@@ -83,7 +83,7 @@ struct RemarkTests {
         }
     }
 
-    @Test func `Remark: a version with another UID than the tag's, unless it is zeros`() {
+    @Test func `Remark: contradiction when GET VERSION's UID differs from the tag's, none when it is zeros`() {
         let own: [UInt8] = [4, 1, 2, 3, 4, 5, 6]
         for (uid, isReported) in [([0, 0, 0, 0, 0, 0, 0], false), (own, false), ([9, 9, 9, 9, 9, 9, 9], true)] {
             var version = [UInt8](repeating: 4, count: 28)

@@ -6,7 +6,7 @@ import VirtualTags
 
 /// Reports of NXP TagInfo.
 struct TagInfoTests {
-    @Test func `TagInfo NTAG213: pages, signature, ATQA and SAK, and as delivered what a phone can not read`() throws {
+    @Test func `TagInfo NTAG213: pages, signature, ATQA and SAK are read; unreadable pages are as delivered`() throws {
         let text = try Files.text("taginfo-ntag213.xml")
         let contents = try #require(try TagContents(text: text).type2)
         #expect(contents.uid == Script.uid && contents.atqa == 0x0044 && contents.sak == 0x00)
@@ -19,7 +19,7 @@ struct TagInfoTests {
         #expect(tag.atqa == 0x0004 && tag.sak == 0x08)
     }
 
-    @Test func `TagInfo SLIX: blocks, locks, AFI, DSFID and the signature, and zeros for an unread block`() throws {
+    @Test func `TagInfo SLIX: blocks, locks, AFI, DSFID and signature are read; an unread block is zeros`() throws {
         let text = try Files.text("taginfo-slix.xml")
         var whole = try #require(try TagContents(text: text).type5)
         #expect(whole.uid == hex("e0 04 01 10 11 22 33 44") && whole.afi == 0x21 && whole.dsfid == 0x05)
@@ -45,9 +45,7 @@ struct TagInfoTests {
         #expect(card.unknownBytes.contains(58) && !card.unknownBytes.contains(57))
     }
 
-    @Test func `TagInfo text: pages, or blocks with their keys, hyphens for unknown bytes, and hexadecimal numbers`()
-        throws
-    {
+    @Test func `TagInfo text: pages, and blocks with keys and locks are read; hyphens are unknown bytes`() throws {
         let ntag = try Files.image("taginfo-ntag215.txt")
         #expect(ntag.uid == hex("04 44 55 ca 60 57 81") && ntag.contents.type2?.memory.count == 20)
         #expect(ntag.contents.type2?.atqa == 0x0044 && ntag.remarks.map(\.kind) == [.missing])
@@ -101,7 +99,7 @@ struct TagInfoTests {
             + "<content>NTAG213</content></block></subsection>\(blocks.joined())</scan>"
     }
 
-    @Test func `TagInfo limits: pages up to those of the product, and UIDs of 4, 7 or 10 bytes`() {
+    @Test func `TagInfo limits: 4 pages up to those of the product are read, and UIDs of 4, 7 or 10 bytes`() {
         for (count, isTaken) in [(3, false), (4, true), (45, true), (46, false)] {
             #expect(Files.failure(report(pages: count))?.code == (isTaken ? nil : .inconsistent), "\(count) pages")
         }

@@ -24,7 +24,7 @@ struct Type5ImageTests {
         return contents
     }
 
-    @Test func `Flipper SLIX2: lines for all that guards it, and a SLIX has fewer`() throws {
+    @Test func `Flipper SLIX2: passwords, locks and privacy mode have their lines, a SLIX has fewer`() throws {
         let text = try TagContents.type5(slix2).text(.flipper)
         let lines = [
             "Password Read: 01 02 03 04\nPassword Write: 05 06 07 08\nPassword Privacy: 09 0A 0B 0C\n",
@@ -124,7 +124,9 @@ struct Type5ImageTests {
     }
 
     @Test(arguments: [TagImage.Format.proxmarkJSON, .proxmarkBinary])
-    func `Proxmark3 ISO 15693: 256 blocks, 2048 bytes and the privacy password`(format: TagImage.Format) throws {
+    func `Proxmark3 ISO 15693: holds 256 blocks and 2048 bytes at most, and keeps the privacy password`(
+        format: TagImage.Format
+    ) throws {
         for (blocks, size, isHeld) in [(64, 32, true), (256, 8, true), (65, 32, false), (257, 4, false)] {
             let contents = Type5Contents(blank: .generic(blockCount: blocks, blockSize: size))
             #expect(format.canHold(.type5(contents)) == isHeld, "\(blocks) blocks of \(size)")

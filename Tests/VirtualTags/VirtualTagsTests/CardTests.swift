@@ -16,7 +16,9 @@ struct CardTests {
         return stage
     }
 
-    @Test func `NDEF application: a reader's way from SELECT to the message, and access rights`() async throws {
+    @Test func `NDEF application: SELECT leads to the container and the message, and access rights are enforced`()
+        async throws
+    {
         try await play(
             """
             == Before a SELECT nothing is read (T4T, 5.1)
@@ -47,7 +49,7 @@ struct CardTests {
         }
     }
 
-    @Test func `NDEF application limits: MLe, MLc, ends of the file and wrong parameters have their status`()
+    @Test func `NDEF application limits: beyond MLe, MLc or the file, or with wrong parameters, a status word`()
         async throws
     {
         let refusals = """
@@ -70,7 +72,9 @@ struct CardTests {
         }
     }
 
-    @Test func `NDEF application mapping 3: data objects carry offsets, lengths and data`() async throws {
+    @Test func `NDEF application mapping 3: data objects carry offsets and data beyond 7FFF, within MLe and MLc`()
+        async throws
+    {
         let large = NDEFApplication(mapping: .version3, size: 0x1_0000)
         let small = NDEFApplication(mapping: .version3, size: 64, maximumRead: 15, maximumWrite: 8)
         try await play(
@@ -133,7 +137,7 @@ struct CardTests {
         #expect(application.files[0xE104]?.prefix(2) == [0x12, 0x34])
     }
 
-    @Test func `APDU: short and extended lengths are read, and other bytes are no command`() {
+    @Test func `APDU: short and extended lengths are read, and bytes that are no command give nil`() {
         #expect(CardCommand(hex("00 b0 00 00 00 00 00"))?.expectedLength == 65536)
         #expect(CardCommand(hex("00 b0 00 00 00 01 00"))?.expectedLength == 256)
         let both = CardCommand(hex("00 d6 00 00 00 00 02 aa bb 01 00"))

@@ -79,9 +79,10 @@ struct DESFireKeyTests {
         }
     }
 
-    @Test(arguments: ways) func `DESFire session: its codes chain over commands, and an error or a selection ends it`(
-        way: Way
-    ) async throws {
+    @Test(arguments: ways)
+    func `DESFire session: codes chain over commands, an error or a selection ends it, and keys are changed`(way: Way)
+        async throws
+    {
         let auth = "auth \(way.command)"
         func version(_ number: UInt8) throws -> String { hexText([try key(way.kind, number).version]) }
         let (wrapped, _) = try stage(way, isWrapped: true)
@@ -142,7 +143,9 @@ struct DESFireKeyTests {
         try await desfireStage(app).check(begun + "; bd 01 00 00 00 01 00 00 -> ae")
     }
 
-    @Test func `DESFire EV2 session: NON FIRST continues the transaction; the signature is read`() async throws {
+    @Test func `DESFire EV2 session: AUTHENTICATE NON FIRST continues the transaction, and the signature is read`()
+        async throws
+    {
         let way = try #require(Self.ways.last)
         try await play(
             """
@@ -179,7 +182,9 @@ struct DESFireKeyTests {
         ) { desfireStage(try desfire($0)) }
     }
 
-    @Test func `DESFire key settings: decide which key changes which, and can be frozen`() async throws {
+    @Test func `DESFire key settings: decide which key may change which key, and stay once they are frozen`()
+        async throws
+    {
         let new = try #require(DESFireKey(.aes, Array(0x50..<0x60), version: 9))
         // Key settings, the key that is proved, the one that is changed, and the status (MF3ICDx21, 9.3.2).
         let rows: [(String, Int, Int, String)] = [
@@ -221,10 +226,8 @@ struct DESFireKeyTests {
     }
 
     @Test(arguments: ways)
-    func
-        `DESFire SET CONFIGURATION: options can't be switched off; new applications get the default key; the ATS changes`(
-            way: Way
-        ) async throws
+    func `DESFire SET CONFIGURATION: options stay on, new applications get the default key, the ATS changes`(way: Way)
+        async throws
     {
         let auth = "auth \(way.command) 0 -> 00"
         for (first, second) in [(0, 0), (1, 0), (2, 1), (0, 3)] as [(UInt8, UInt8)] {
@@ -282,7 +285,7 @@ struct DESFireKeyTests {
         #expect(held(box).configuration == DESFireConfiguration())
     }
 
-    @Test func `DESFire random UID: another one after each power-up, and the own one only with a key`() async throws {
+    @Test func `DESFire random UID: a new one after each power-up, and the real UID only with a key`() async throws {
         var contents = DESFireContents.ndef()
         contents.configuration.usesRandomUID = true
         contents.configuration.answerToSelect = hex("06 75 77 81 02 aa")

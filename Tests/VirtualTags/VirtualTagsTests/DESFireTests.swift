@@ -64,7 +64,9 @@ struct DESFireTests {
         )
     }
 
-    @Test func `DESFire ISO commands: SELECT, READ BINARY and UPDATE BINARY of the NDEF application`() async throws {
+    @Test func `DESFire ISO commands: SELECT finds files, READ and UPDATE BINARY work up to MLe, MLc and their ends`()
+        async throws
+    {
         for (size, bytes) in [("2", "08 00"), ("4", "10 00"), ("8", "1e 00")] {
             try await play(
                 """
@@ -233,7 +235,9 @@ struct DESFireTests {
         )
     }
 
-    @Test func `DESFire values and records: limits, commits and order are those of the data sheet`() async throws {
+    @Test func `DESFire values and records: kept within their limits, changed by the commit, oldest record first`()
+        async throws
+    {
         try await play(
             """
             == A value reaches its limits, and no further
@@ -264,7 +268,9 @@ struct DESFireTests {
         )
     }
 
-    @Test func `DESFire power cut: a command leaves the old state or the new one, and takes its time`() async throws {
+    @Test func `DESFire power cut: a command leaves the old state or the new one, after 3 or 6 ms of work`()
+        async throws
+    {
         let commands: [(String, Int)] = [
             ("ca 02 00 00 0f 01", 3), ("app; cd 05 00 ee ee 20 00 00", 3), ("app; cd 05 00 ee ee 21 00 00", 6),
             ("app; cc 05 00 ee ee 00*4 09 00 00 00 05 00 00 00 00", 3), ("app; c1 05 00 ee ee 01 00 00 01 00 00", 3),

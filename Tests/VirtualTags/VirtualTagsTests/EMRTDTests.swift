@@ -40,7 +40,9 @@ struct EMRTDTests {
         2f 2d 23 5d 07 4d 74 49 90 00
         """
 
-    @Test func `Travel document access: ICAO 9303-11, appendix D, byte for byte, and wrong proofs`() async throws {
+    @Test func `Travel document access: gives the bytes of ICAO 9303-11, appendix D, and refuses wrong proofs`()
+        async throws
+    {
         try await play(
             """
             == The worked example
@@ -65,7 +67,7 @@ struct EMRTDTests {
         ) { _ in Stage(CardBox(try exampleCard()), names: ["APPLICATION": EMRTDTerminal.selectApplication]) }
     }
 
-    @Test func `Travel document without access: EF.CardAccess and EF.ATR alone are read`() async throws {
+    @Test func `Travel document without access: only EF.CardAccess and EF.ATR can be read`() async throws {
         let information = "47 03 94 01 60 7f 66 08 02 02 ff ff 02 02 ff ff"
         try await play(
             """
@@ -142,7 +144,7 @@ struct EMRTDTests {
 
     // MARK: Files
 
-    @Test func `Travel document files: identifiers, offsets and lengths at their ends`() async throws {
+    @Test func `Travel document files: found by long and short identifier, and reads end with the file`() async throws {
         var terminal = try EMRTDTerminal.open(contents())
         for (identifier, short) in [(UInt16(0x011E), UInt8(0x1E)), (0x0101, 1), (0x0102, 2), (0x011D, 0x1D)] {
             let file = try #require(try contents().files[identifier])
@@ -241,7 +243,7 @@ struct EMRTDTests {
         ),
     ]
 
-    @Test func `Machine-readable zone: each size tells what opens the document`() throws {
+    @Test func `Machine-readable zone: each size gives the document number and the input of the access keys`() throws {
         for (text, number, information) in Self.zones {
             let zone = try MachineReadableZone(text)
             #expect(zone.documentNumber == number && zone.accessInformation == Array(information.utf8))
@@ -283,7 +285,9 @@ struct EMRTDTests {
         #expect(throws: EMRTDError.self) { try MachineReadableZone("") }
     }
 
-    @Test func `Travel document contents: EF.COM lists the groups, and unsuitable ones are refused`() throws {
+    @Test func `Travel document contents: EF.COM lists the data groups; unsuitable groups and signers are refused`()
+        throws
+    {
         let zone = try MachineReadableZone(EMRTDTerminal.zone)
         let group = hex("6b 03 5c 01 00")
         let contents = try EMRTDContents(zone, otherGroups: [11: group], signer: .test)
@@ -305,7 +309,9 @@ struct EMRTDTests {
         return [0xFF, 0xD8] + table + [0xFF, marker, 0x00, 0x11, 0x08] + size + [components, 0xFF, 0xD9]
     }
 
-    @Test func `Travel document portrait: data group 2 takes its size and colours from the frame`() throws {
+    @Test func `Travel document portrait: data group 2 has the JPEG frame's size and colours; no JPEG is refused`()
+        throws
+    {
         func group(_ portrait: [UInt8]) throws -> [UInt8] {
             let zone = try MachineReadableZone(EMRTDTerminal.zone)
             return try #require(EMRTDContents(zone, portrait: portrait, signer: .test).files[0x0102])

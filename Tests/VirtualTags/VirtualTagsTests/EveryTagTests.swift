@@ -47,7 +47,7 @@ struct EveryTagTests {
         return tags
     }
 
-    @Test func `Every tag: a request that is cut at any byte or lengthened is survived`() {
+    @Test func `Every tag: answers again after a cut or lengthened request and a loss of power`() {
         for (name, make, requests) in Self.everyTag() {
             for (index, request) in requests.enumerated() {
                 for length in 0..<request.bytes.count + 2 {

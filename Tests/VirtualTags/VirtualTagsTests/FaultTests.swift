@@ -6,7 +6,9 @@ import VirtualTags
 
 /// Faults that a field plays on its tags.
 struct FaultTests {
-    @Test func `Fault of a Type 2 tag: each effect is what a real reader would meet`() async throws {
+    @Test func `Fault of a Type 2 tag: each effect has its answer to the reader and its trace in the memory`()
+        async throws
+    {
         try await play(
             """
             == Loss at an exchange: the tag is gone from then on, and that exchange did not happen
@@ -53,7 +55,7 @@ struct FaultTests {
         return (script, tag)
     }
 
-    @Test func `Fault delay: the answer is heard by a reader that waits for it`() async throws {
+    @Test func `Fault delay: a time-out as long as the delay gets the answer, a shorter one does not`() async throws {
         let (script, _) = try await activated()
         for (timeout, count) in [(2, 0), (3, 16)] {
             script.field.arm(.effect(.delay(.milliseconds(3)), atExchange: 0))
@@ -93,7 +95,9 @@ struct FaultTests {
     }
 
     @Test(arguments: ["06 f0 f0 f0 f0", "02 00 00 10 00", "03 00 00 00 0f", "28 01 00 00 00"])
-    func `Torn Type 2 page: data has bits of both by the seed, and locks are old or new`(write: String) async throws {
+    func `Torn Type 2 page: user data mixes old and new bits by the seed, lock and OTP pages are old or new`(
+        write: String
+    ) async throws {
         var outcomes: Set<[UInt8]> = []
         for seed in UInt64(0)..<20 {
             let (script, tag) = try await activated()
@@ -129,7 +133,7 @@ struct FaultTests {
         #expect(seen.protected == [bytes(0, 8), bytes(0xFF, 4) + bytes(0, 4), bytes(0xFF, 8)])
     }
 
-    @Test func `Fault plans: enumerated and random ones have the exchanges and writes that were asked for`() {
+    @Test func `Fault plans: have the effects and places that were asked for, and the same for the same seed`() {
         func words(_ plans: [FaultPlan]) -> [String] {
             plans.map { $0.description.replacing("VirtualTags.TornWrite", with: "") }
         }
@@ -149,7 +153,7 @@ struct FaultTests {
         #expect(FaultPlan.random(seed: 5, of: [], inExchanges: 9, count: 3).isEmpty)
     }
 
-    @Test func `Fault counters: writes and exchanges are counted from where faults are armed`() {
+    @Test func `Fault counters: writes and exchanges are counted from the moment when faults are armed`() {
         let field = VirtualField()
         field.bring(Parrot(TagAnswer(Frame([1]), isWrite: true)))
         func exchange(_ count: Int, _ technology: Technology = .nfcA) {

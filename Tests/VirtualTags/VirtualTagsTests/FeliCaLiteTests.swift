@@ -55,7 +55,9 @@ struct FeliCaLiteTests {
         return stage
     }
 
-    @Test func `FeliCa Lite-S commands: polling, reading and writing as the manual says`() async throws {
+    @Test func `FeliCa Lite-S commands: POLLING finds both systems, blocks are read and written, writes are counted`()
+        async throws
+    {
         let head = "01 IDM 00 f1 00 00 00 01 43 00"
         try await play(
             """
@@ -178,7 +180,9 @@ struct FeliCaLiteTests {
         )
     }
 
-    @Test func `FeliCa Lite-S codes: reads and writes prove the card key`() async throws {
+    @Test func `FeliCa Lite-S MAC: reads give it after a challenge, and writes that want it are refused without it`()
+        async throws
+    {
         let challenge = "80 81 82 83 84 85 86 87 88 89 8a 8b 8c 8d 8e 8f"
         try await play(
             """

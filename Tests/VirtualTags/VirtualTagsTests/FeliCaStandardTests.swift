@@ -162,7 +162,7 @@ struct FeliCaStandardTests {
         }
     }
 
-    @Test func `Transit card: balance and journeys are read as on a card of the Suica family`() async throws {
+    @Test func `Transit card: balance and the 20 newest journeys are in the services of a Suica card`() async throws {
         let journey = "16 01 00 02 2b 5a e3 0d 27 11 d2 04 00 00 01 00"
         try await play(
             """

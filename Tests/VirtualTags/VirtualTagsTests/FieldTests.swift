@@ -101,7 +101,8 @@ struct FieldTests {
         #expect(empty.link.statistics.airtime == .milliseconds(5) + FrameTiming(.nfcA).request(frame))
     }
 
-    @Test func `Field recording: every exchange in words, up to its limit`() async throws {
+    @Test func `Field recording: has every exchange with its bytes and time, up to the recording's limit`() async throws
+    {
         let script = try Script(VirtualType2Tag(.ntag213, uid: Script.uid))
         #expect(script.field.stopRecording().isEmpty)
         script.field.startRecording()
@@ -225,7 +226,7 @@ struct FieldTests {
         }
     }
 
-    @Test func `Air time and length: the slowest tag has to be waited for, and the checksum counts`() {
+    @Test func `Air time and length: the slowest tag's answer counts, and the frame limit includes the checksum`() {
         let tags = (Parrot([1], workTime: .milliseconds(3)), Parrot([1], workTime: .milliseconds(5)))
         #expect(bytes(answer(of: tags.0, tags.1, timeout: .milliseconds(5))) == [1])
         #expect(bytes(answer(of: tags.1, tags.0, timeout: .milliseconds(5))) == [1])
@@ -255,7 +256,7 @@ struct FieldTests {
         #expect(code(answer(of: Parrot([1, 2]), to: other)) == .transmission)
     }
 
-    @Test func `Air bit error: one bit of less than a byte changes, and more is damaged`() throws {
+    @Test func `Air bit error: an answer of less than a byte has one wrong bit, a longer one is transmission`() throws {
         let plan = FaultPlan.effect(.bitError, atExchange: 0)
         let nibble = try answer(of: bits([0x0A], 4), faults: plan).get().nibble
         #expect([0x0B, 0x08, 0x0E, 0x02].contains(nibble))

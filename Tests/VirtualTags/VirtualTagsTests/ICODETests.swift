@@ -13,7 +13,11 @@ struct ICODETests {
         return try type5(line + passwords + "; pass 10 = 11 12 13 14")
     }
 
-    @Test func `ICODE passwords: given, changed, locked and forgotten as the data sheet says`() async throws {
+    @Test
+    func
+        `ICODE passwords: needed after each power-up, a wrong one silences the tag, 64-bit protection needs two`()
+        async throws
+    {
         try await play(
             """
             == SET, WRITE and LOCK PASSWORD, only with the address
@@ -36,7 +40,9 @@ struct ICODETests {
         )
     }
 
-    @Test func `ICODE SLIX2 page protection: each side of the pointer has its passwords`() async throws {
+    @Test func `ICODE SLIX2 page protection: on each side of the pointer, reads and writes need their passwords`()
+        async throws
+    {
         try await play(
             """
             == PROTECT PAGE needs both passwords, and a page that is there
@@ -63,7 +69,9 @@ struct ICODETests {
         )
     }
 
-    @Test func `ICODE SLIX2 states: private, destroyed and quiet tags answer only what they must`() async throws {
+    @Test func `ICODE SLIX2 states: private, destroyed and quiet tags stay silent; the counter needs its passwords`()
+        async throws
+    {
         try await play(
             """
             == ENABLE PRIVACY: only the random number and its password are heard, power or not
@@ -130,7 +138,9 @@ struct ICODETests {
         )
     }
 
-    @Test func `ICODE surveillance: set, reset, protected and locked, with its own identifier on SLIX2`() async throws {
+    @Test func `ICODE EAS: can be set, reset, protected and locked, and selects tags by an identifier on SLIX2`()
+        async throws
+    {
         let alarm =
             "2f b3 62 70 d5 a7 90 7f e8 b1 80 38 d2 81 49 76 82 da 9a 86 6f af 8b b0 f1 9c d1 12 a5 72 37 ef"
         for product in ["ICODE SLIX", "ICODE SLIX2"] {

@@ -75,7 +75,9 @@ struct ISODEPTests {
         )
     }
 
-    @Test func `ISO-DEP time: the card asks for 1 to 59 times its waiting time`() async throws {
+    @Test func `ISO-DEP time: the card asks by S(WTX) for 1 to 59 times its waiting time, and only if needed`()
+        async throws
+    {
         try await play(
             """
             == As often as its application does, and the reader's power bits do not count (7.3)
@@ -116,7 +118,7 @@ struct ISODEPTests {
     }
 
     @Test(arguments: [0, 1, 38, 39, 76, 78, 200, 1000, 2281, 2283, 5000])
-    func `ISO-DEP long work: each answer is in the granted time, and all take as long as the work`(
+    func `ISO-DEP long work: each answer comes within the granted time, all together take the work's time`(
         milliseconds: Int
     ) async throws {
         let stage = try await working(.milliseconds(Int64(milliseconds)), ats: "05 72 80 70 02")
@@ -191,7 +193,7 @@ struct ISODEPTests {
 
     // MARK: Presentation
 
-    @Test func `Type 4 random UID: the given one at first, another after each loss of power, the same in every run`() {
+    @Test func `Type 4 random UID: first the given one, a new one after a loss of power, the same in every run`() {
         func tag(_ uid: String, changes: Bool) -> VirtualType4Tag {
             let front = Type4FrontEnd.nfcA(uid: hex(uid), atqa: 0x0045, ats: hex("05 78 80 70 02"))
             return VirtualType4Tag(card: Self.card(), frontEnd: front, changesRandomUID: changes)
@@ -227,7 +229,9 @@ struct ISODEPTests {
         return try Stage(.nfcB, [VirtualType4Tag(card: Self.card(), frontEnd: front)], names: names)
     }
 
-    @Test func `NFC-B activation: REQB, ATTRIB, HLTB and families as ISO 14443-3 has them`() async throws {
+    @Test func `NFC-B activation: only valid REQB, WUPB, ATTRIB and HLTB of the tag's family are answered`()
+        async throws
+    {
         try await play(
             """
             == REQB, ATTRIB and blocks, then DESELECT, after which WUPB alone is heard

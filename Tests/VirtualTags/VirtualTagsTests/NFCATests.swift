@@ -114,7 +114,7 @@ struct NFCATests {
 
     // MARK: Tags that can only be activated
 
-    @Test func `NFC-A tag without commands: leaves each unanswered, and goes back to IDLE`() async throws {
+    @Test func `NFC-A tag without commands: answers none after its selection, and goes back to IDLE`() async throws {
         try await play(
             """
             == Commands, damaged frames and bits that are no request
@@ -125,7 +125,7 @@ struct NFCATests {
         ) { _ in try Stage(.nfcA, [NFCATag(NFCAContents(uid: Script.uid, atqa: 0x0044, sak: 0x00))]) }
     }
 
-    @Test func `NFC-A tag without ISO-DEP: its SAK does not promise it, so that readers keep it`() async throws {
+    @Test func `NFC-A tag without ISO-DEP: the SAK's ISO-DEP bit is off, so that readers send no RATS`() async throws {
         // A payment card, and a MIFARE Classic on a smart card, as dumps have them (flipperzero-firmware #1472).
         for (sak, answered): (UInt8, UInt8) in [(0x20, 0x00), (0x28, 0x08), (0x00, 0x00), (0x60, 0x40)] {
             let script = try Script(NFCATag(NFCAContents(uid: [0x34, 0x19, 0x6D, 0x41], atqa: 0x0004, sak: sak)))
@@ -140,7 +140,7 @@ struct NFCATests {
         try Stage(.nfcA, [ClassicTag(ClassicContents(blank: .classic1K, uid: hex("9c 0c 37 01")))])
     }
 
-    @Test func `MIFARE Classic: authentication gets a nonce, and whatever follows is refused`() async throws {
+    @Test func `MIFARE Classic: authentication gets a nonce and then silence, any other command a NAK`() async throws {
         try await play(
             """
             == A nonce without a checksum, another each time (MF1S50YYX, 10.1)
@@ -157,7 +157,8 @@ struct NFCATests {
         }
     }
 
-    @Test(arguments: ClassicProduct.allCases) func `MIFARE Classic product: activation, sectors and hidden keys`(
+    @Test(arguments: ClassicProduct.allCases)
+    func `MIFARE Classic product: has its ATQA, SAK and sector trailers, and its dump shows no keys`(
         product: ClassicProduct
     ) async throws {
         let expected: [ClassicProduct: (atqa: UInt16, sak: UInt8)] = [
@@ -188,7 +189,7 @@ struct NFCATests {
         #expect(shown == memory.indices.map { Set(keys).contains($0) ? 0 : memory[$0] })
     }
 
-    @Test func `MIFARE Classic memory: its beginning is the UID, of 4 or 7 bytes`() {
+    @Test func `MIFARE Classic memory: the UID of 4 or 7 bytes is taken from its beginning`() {
         let uids: [(String, Int)] = [
             ("9c 0c 37 01 a6 88 04 00", 4), ("04 11 22 33 44 55 66 08 44 00", 7), ("04 11 22 33 04 55 66 08 84 00", 4),
         ]

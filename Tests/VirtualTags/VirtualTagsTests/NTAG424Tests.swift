@@ -83,7 +83,9 @@ struct NTAG424Tests {
         ) { _ in try await make().0 }
     }
 
-    @Test func `NTAG 424 commands: answers, frames and refusals without a key`() async throws {
+    @Test func `NTAG 424 commands without a key: free data are answered in frames, all else has its status`()
+        async throws
+    {
         try await play(
             """
             == GET VERSION and file settings
@@ -190,7 +192,9 @@ struct NTAG424Tests {
 
     private let zeroKeys = Array(repeating: DESFireKey.zero(.aes), count: 5)
 
-    @Test func `Secure dynamic messaging: the example of AN12196, 3.4, and what each option mirrors`() throws {
+    @Test func `Secure dynamic messaging: mirrors the bytes of AN12196, 3.4, and the parts that its options name`()
+        throws
+    {
         let messaging = SecureDynamicMessaging(piccDataOffset: 20, macOffset: 60)
         let padding = hex("da 5c f6 09 41")
         let mirrored = try messaging.mirrored(file(), uid: uid, counter: 0x3D, keys: zeroKeys, padding: padding)
@@ -240,7 +244,9 @@ struct NTAG424Tests {
         return try #require(String(validating: (first + second).dropFirst(5), as: UTF8.self))
     }
 
-    @Test func `NTAG 424 link: changes at every read, and proves itself with the keys`() async throws {
+    @Test func `NTAG 424 link: UID, counter and CMAC change at every read, and are right under the card's keys`()
+        async throws
+    {
         let (stage, _) = try await make { $0.setLink("https://example.com/t?e={picc}&c={cmac}") }
         var seen: Set<String> = []
         for count in UInt8(1)...4 {
@@ -308,7 +314,7 @@ struct NTAG424Tests {
         try await stage.check("auth 71 1 -> 00; me f6 02 -> 00 01 00 00 00 00")
     }
 
-    @Test func `NTAG 424 file settings: valid ones are taken, others refused without a change`() async throws {
+    @Test func `NTAG 424 file settings: valid ones are stored, others are refused without a change`() async throws {
         let taken = """
             00 04 e0 | 40 00 e0 01 ff f1 43 00 00 43 00 00 | 40 00 e0 41 f1 2f 20 00 00 | 40 00 e0 81 ff 2f 20 00 00
             40 00 e0 e1 ff 2f 20 00 00 01 00 00 | 40 00 e0 01 ff ff | 40 00 e0 c1 f1 ef 20 00 00 ff ff ff
@@ -353,7 +359,7 @@ struct NTAG424Tests {
         try await make { $0.files[1].accessRights = 0xEEEF }.0.check("pp 5f 02 00 ee ee -> 9d")
     }
 
-    @Test func `NTAG 424 counter: counts readings from the start, up to its limit, for whom its settings name`()
+    @Test func `NTAG 424 counter: counts reads from offset 0 up to its limit, and is read only with its key`()
         async throws
     {
         let link = "https://example.com/{uid}{counter}"

@@ -21,7 +21,9 @@ struct OtherCardTests {
         return Stage(EMVCard(contents), names: names)
     }
 
-    @Test func `Payment card: directory, application, options and record in a terminal's order`() async throws {
+    @Test func `Payment card: directory, application, options and record are answered in a terminal's order only`()
+        async throws
+    {
         let options = "77 0a 82 02 20 00 94 04 08 01 01 00 90 00"
         try await play(
             """
@@ -58,7 +60,7 @@ struct OtherCardTests {
         try await payment { $0.applicationIdentifier = [] }.check("00 a4 04 00 0e PPSE 00 -> 6a 82")
     }
 
-    @Test func `Payment card contents: texts of up to 64 bytes, names of 5 to 16, numbers of up to 10`() {
+    @Test func `Payment card contents: texts of up to 64 bytes, AIDs of 5 to 16, account numbers of up to 10 fit`() {
         let texts: [(String, Bool)] = [
             (String(repeating: "A", count: 64), true), (String(repeating: "A", count: 65), false), (" ", true),
             ("A\u{1F}", false), ("", true),

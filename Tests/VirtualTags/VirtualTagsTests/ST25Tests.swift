@@ -14,7 +14,9 @@ struct ST25Tests {
         return try type5("ST25TV02K" + passwords + "; " + text)
     }
 
-    @Test func `ST25TV passwords: registers, areas, KILL and untraceable mode need theirs`() async throws {
+    @Test func `ST25TV passwords: registers, areas, KILL and untraceable mode need their own password each`()
+        async throws
+    {
         try await play(
             """
             == Registers are read by all, and written in a session until they are locked (5.2)
@@ -68,7 +70,7 @@ struct ST25Tests {
         )
     }
 
-    @Test func `ST25TV counter: counts the first write while there is power, up to FFFF`() async throws {
+    @Test func `ST25TV counter: counts the first write after each power-up, up to FFFF`() async throws {
         try await play(
             """
             == Once while there is power, and reset by its register
@@ -86,7 +88,8 @@ struct ST25Tests {
         )
     }
 
-    @Test func `ST25TV surveillance and inventory: telegram, identifier, INITIATE and INVENTORY READ`() async throws {
+    @Test func `ST25TV EAS and inventory: telegram, identifier, INITIATE and INVENTORY READ are answered`() async throws
+    {
         try await play(
             """
             == SET, RESET and LOCK EAS, and the telegram or the identifier (6.4.26 to 6.4.30)
@@ -142,7 +145,9 @@ struct ST25Tests {
         try type5("ST25DV04K; " + text)
     }
 
-    @Test func `ST25DV registers: values at delivery, writable bits and areas`() async throws {
+    @Test func `ST25DV registers: have the values of delivery, change only their own bits, and protect the areas`()
+        async throws
+    {
         let delivered: [(String, String)] = [
             ("00", "88"), ("01", "03"), ("02", "01"), ("03", "00"), ("04", "00"), ("05", "0f"), ("06", "00"),
             ("07", "0f"), ("08", "00"), ("09", "0f"), ("0a", "00"), ("0c", "00"), ("0d", "00"), ("0e", "07"),

@@ -22,7 +22,7 @@ struct SecureMessagingTests {
              3fa64db5446d1f34cd6ea311167f5e4985b89690c04a05f17fa7ab2f08120663
         """
 
-    @Test func `Card authentication: answers as in recorded exchanges, and the session takes the next message`() throws
+    @Test func `Card authentication: gives the answers and session keys of recorded exchanges, refuses others`() throws
     {
         let schemes: [String: (CardAuthentication.Scheme, DESFireKey.Kind)] = [
             "DES": (.iso, .des), "3DES": (.iso, .tripleDES), "AES": (.aes, .aes), "EV2": (.ev2First, .aes),
@@ -69,7 +69,7 @@ struct SecureMessagingTests {
         #expect(bytes == hex(sealed), sourceLocation: sourceLocation)
     }
 
-    @Test func `EV1 message codes: chain from message to message as on recorded cards`() throws {
+    @Test func `EV1 message codes: chain from message to message, with the bytes of recorded cards`() throws {
         var session = DESFireMessaging(cipher: try .aes(hex("40e7d271626ffbd49c530e3d304f5b17")))
         try exchange(&session, 0xCD, "05001100500000", sealed: "a75316ad1596b953")
         try exchange(&session, 0x6F, "", answer: "05", sealed: "052d5ff67ffec9d2d3")
@@ -81,7 +81,7 @@ struct SecureMessagingTests {
         try exchange(&other, 0x64, "00", answer: "10", sealed: "10ad4a52b1e31cc741")
     }
 
-    @Test func `Legacy codes and keys: those of recorded cards, and a wrong code is refused`() throws {
+    @Test func `Legacy codes and CHANGE KEY: match those of recorded cards, and a wrong code is refused`() throws {
         var session = DESFireMessaging(cipher: try .des(hex("c86db44f2343ba56")), isLegacy: true)
         let protection = Protection.command(.maced, header: 7, length: 32)
         let data = hex("00000000200000") + [UInt8](0..<32)
@@ -115,7 +115,7 @@ struct SecureMessagingTests {
         )
     }
 
-    @Test func `EV2 messages: the examples of AN12196, 4.3, 5.8, 5.9, 5.12 and 6.3`() throws {
+    @Test func `EV2 messages: match the examples of AN12196, 4.3, 5.8, 5.9, 5.12 and 6.3`() throws {
         var session = try ev2("00000000000000000000000000000000", "8248134a386e86eb7faf54a52e536cb6", "7a21085e")
         let settings = "0040eeee000100d1fe001f00004400004400002000006a0000"
         try exchange(
@@ -153,7 +153,7 @@ struct SecureMessagingTests {
         )
     }
 
-    @Test func `EV2 CHANGE KEY: both examples of AN12196, 5.16`() throws {
+    @Test func `EV2 CHANGE KEY: matches both examples of AN12196, 5.16`() throws {
         // The counter, the number of the key, what is sent, and the new key.
         let rows: [(UInt16, UInt8, String, String)] = [
             (

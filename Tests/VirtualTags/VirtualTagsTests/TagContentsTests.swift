@@ -45,7 +45,7 @@ struct TagContentsTests {
         }
     }
 
-    @Test func `Tag product of any size: its memory has whole blocks`() throws {
+    @Test func `Tag product of any size: its memory is rounded up to whole blocks`() throws {
         guard case .type3(.standard(let card)) = try #require(TagProduct(named: "generic Type 3")).blank(size: 17)
         else {
             Issue.record("It is of Type 3.")
@@ -63,7 +63,7 @@ struct TagContentsTests {
         }
     }
 
-    @Test func `Type 4 contents: those of one NDEF application, and none of several`() {
+    @Test func `Type 4 contents: given for a card with one NDEF application or none, nil for several`() {
         let application = NDEFApplication(size: 64)
         func contents(_ applications: [NDEFApplication]) -> Type4Contents? {
             VirtualType4Tag(card: ApplicationCard(applications), frontEnd: Self.frontEnd).contents
@@ -82,7 +82,7 @@ struct TagContentsTests {
         (.ultralightC, 44 * 4..<48 * 4),
     ]
 
-    @Test func `Secret bytes of a tag's memory: those of passwords and keys, and no others`() {
+    @Test func `Secret bytes of a tag's memory: changed passwords and keys set holdsSecrets, other bytes do not`() {
         for (product, bytes) in Self.places {
             let blank = Type2Contents(blank: product, uid: Script.uid)
             #expect(!TagContents.type2(blank).holdsSecrets)
@@ -109,7 +109,7 @@ struct TagContentsTests {
         }
     }
 
-    @Test func `Secrets of a chip: keys and passwords other than those at delivery`() throws {
+    @Test func `Secrets of a chip: holdsSecrets is true for keys and passwords other than those at delivery`() throws {
         func holds(_ tag: VirtualType4Tag) throws -> Bool { try #require(TagContents(of: tag)).holdsSecrets }
         let key = try #require(DESFireKey(.aes, Array(1...16)))
         var desfire = DESFireContents.ndef()
@@ -203,7 +203,9 @@ struct TagContentsTests {
 
     // MARK: Keys and data objects
 
-    @Test func `DESFire key: its version is in the lowest bits of DES bytes, and its length that of its kind`() throws {
+    @Test func `DESFire key: DES bytes have its version in their lowest bits; a wrong length for its kind gives nil`()
+        throws
+    {
         for version: UInt8 in [0, 1, 0x55, 0x80, 0xA5, 0xFF] {
             for kind in [DESFireKey.Kind.des, .tripleDES] {
                 let key = DESFireKey.zero(kind, version: version)

@@ -20,7 +20,9 @@ struct Type1Tests {
         return stage
     }
 
-    @Test func `Type 1 commands: reads, writes and ends of memory are those of the data sheet`() async throws {
+    @Test func `Type 1 commands: reads and writes are answered within the memory that they reach, and not beyond`()
+        async throws
+    {
         try await play(
             """
             == RID and RALL of static memory (T1T, 5.5)
@@ -54,7 +56,9 @@ struct Type1Tests {
         )
     }
 
-    @Test func `Type 1 locks: header, UID and lock blocks are kept, and lock bits bar their blocks`() async throws {
+    @Test func `Type 1 locks: header, UID and lock blocks can't be erased, and lock bits bar their blocks`()
+        async throws
+    {
         try await play(
             """
             == Blocks 0 and D are never written, E and F never erased (Topaz 512, 4)

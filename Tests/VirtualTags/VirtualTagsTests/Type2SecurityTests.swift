@@ -8,7 +8,7 @@ import VirtualTags
 struct Type2SecurityTests {
     // MARK: Locks
 
-    @Test func `Type 2 lock bits: each locks its pages, and block-lock bits freeze it`() async throws {
+    @Test func `Type 2 lock bits: can only be set, lock their pages, and are frozen by block-lock bits`() async throws {
         try await play(
             """
             == Page 3 only gains bits (MF0ICU1, 7.5.3)
@@ -88,7 +88,9 @@ struct Type2SecurityTests {
 
     // MARK: Passwords
 
-    @Test func `NTAG21x password: what it guards, what answers, and when it takes effect`() async throws {
+    @Test func `NTAG21x password: guards pages by AUTH0, PROT, AUTHLIM and CFGLCK, from the next activation on`()
+        async throws
+    {
         let password = "2b = 01 02 03 04; 2c = aa 55"
         try await play(
             """
@@ -180,7 +182,9 @@ struct Type2SecurityTests {
 
     // MARK: Counters
 
-    @Test func `Type 2 counters: steps, limits and passwords`() async throws {
+    @Test func `Type 2 counters: count up to their limit, also through a power cut, and ask for the password`()
+        async throws
+    {
         try await play(
             """
             == NTAG213 counts the first READ or FAST_READ after power-up (NTAG213/215/216, 8.6)

@@ -64,7 +64,9 @@ struct Type2Tests {
         }
     }
 
-    @Test func `Type 2 commands: answers, lengths and addresses are those of the data sheets`() async throws {
+    @Test func `Type 2 commands: each product answers only its own, and a wrong length or address gets NAK 0`()
+        async throws
+    {
         try await play(
             """
             == FAST_READ: any range, none that is reversed, cut or runs past the end (NTAG213/215/216, 10.3)
@@ -114,7 +116,9 @@ struct Type2Tests {
         }
     }
 
-    @Test func `NTAG I2C sectors: SECTOR_SELECT, ends of memory and session registers`() async throws {
+    @Test func `NTAG I2C sectors: chosen by SECTOR_SELECT until the next activation, each with its own end`()
+        async throws
+    {
         try await play(
             """
             == SECTOR_SELECT: silence acknowledges it, and it lasts until the next activation (NT3H1101, 9.9)
@@ -146,7 +150,7 @@ struct Type2Tests {
         )
     }
 
-    @Test func `Type 2 mirror: UID and counter are in the pages as text, where they fit`() async throws {
+    @Test func `Type 2 mirror: UID and counter appear in the pages as ASCII, and only where they fit`() async throws {
         let uid = hexText("04A1B2C3D4E580".utf8)
         try await play(
             """

@@ -37,7 +37,9 @@ struct Type5Tests {
         }
     }
 
-    @Test func `Type 5 request: addressed, selected, quiet and reset tags answer as ISO 15693 says`() async throws {
+    @Test func `Type 5 request: only an addressed, selected or ready tag answers, a quiet one if it is addressed`()
+        async throws
+    {
         try await play(
             """
             == To all, to one by its UID, or to the selected one
@@ -97,7 +99,7 @@ struct Type5Tests {
         }
     }
 
-    @Test func `Type 5 option flag: reads carry the security, and a write is answered after the end of a frame`()
+    @Test func `Type 5 option flag: reads carry the security status, and a write is answered after the next EOF`()
         async throws
     {
         try await play(
@@ -164,7 +166,7 @@ struct Type5Tests {
         )
     }
 
-    @Test func `Type 5 generic tag: block size, limits and extended commands depend on its size`() async throws {
+    @Test func `Type 5 generic tag: its size decides on container, read limit and extended commands`() async throws {
         try await play(
             """
             == Blocks of eight bytes, and at most 32 in an answer
@@ -204,7 +206,7 @@ struct Type5Tests {
         }
     }
 
-    @Test func `Type 5 faults: refusals have their code, and torn blocks are old or new`() async throws {
+    @Test func `Type 5 faults: a refusal has its error code, and a torn block is old or new`() async throws {
         try await play(
             """
             == Refusals of an exchange and of a write, and a power cut
