@@ -6,11 +6,9 @@ import Testing
 extension BackgroundService {
     @Suite struct `Tags read in the background` {
         @Test(arguments: [true, false])
-        func
-            `Link of an app: a click gives the app the whole message, started or running`(
-                isBusActivated: Bool
-            ) async throws
-        {
+        func `Link of an app: a click gives the whole message to the app, whether the app runs or not`(
+            isBusActivated: Bool
+        ) async throws {
             let desk = try await Desk()
             try desk.installApp(isBusActivated: isBusActivated)
             try await desk.start()

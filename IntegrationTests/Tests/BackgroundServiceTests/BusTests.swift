@@ -20,7 +20,9 @@ extension BackgroundService {
             }
         }
 
-        @Test func `D-Bus call with a wrong method, argument or object: the error explains it`() async throws {
+        @Test func `D-Bus call with a wrong method, argument or object: answered with its D-Bus error name`()
+            async throws
+        {
             let desk = try await Desk()
             try await desk.start()
             for (path, interface, method, arguments, name) in [
@@ -54,7 +56,10 @@ extension BackgroundService {
         }
 
         @Test
-        func `Link that would open elsewhere by now: the first click shows where, the next opens it`() async throws {
+        func
+            `Link whose browser has changed: the first click names the new browser, the next one opens the link`()
+            async throws
+        {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start()

@@ -140,7 +140,9 @@ extension BackgroundService {
             try await desk.event("reading")
         }
 
-        @Test func `An app's session has the reader at once, and the service takes it back after`() async throws {
+        @Test func `An app's session gets the reader at once, and the service gets the reader back after the session`()
+            async throws
+        {
             let desk = try await Desk()
             try await desk.start()
             try desk.bring("https://b.example/1")
@@ -181,8 +183,9 @@ extension BackgroundService {
             #expect(try await desk.notifications().count == 2)
         }
 
-        @Test
-        func `Gate of the service: answers within 2 s, and gets the reader back from a killed app`() async throws {
+        @Test func `Reader gate: grants the reader within 2 s, and the service gets the reader back from a killed app`()
+            async throws
+        {
             let desk = try await Desk()
             try await desk.start()
             for (purpose, obstacle) in [("R", "reader-session"), ("C", "wallet")] {

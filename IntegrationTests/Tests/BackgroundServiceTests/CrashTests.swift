@@ -29,7 +29,9 @@ extension BackgroundService {
         }
 
         @Test(arguments: ["delivering", "delivered", "removed"])
-        func `Service killed while a link opens: the entry stays until it was opened`(step: String) async throws {
+        func `Service killed while a link opens: the entry stays in the inbox until the link was opened`(step: String)
+            async throws
+        {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start(dyingAt: step)

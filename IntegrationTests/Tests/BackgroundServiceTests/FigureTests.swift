@@ -16,7 +16,9 @@ extension BackgroundService {
             return (try #require(Int(words[11])) + #require(Int(words[12])), memory)
         }
 
-        @Test func `Notification of a tag: in less than 30 ms, and the idle service uses no time`() async throws {
+        @Test func `Notification of a tag: sent in less than 30 ms; the idle service uses no processor time`()
+            async throws
+        {
             let desk = try await Desk()
             try desk.installApp()
             try await desk.start()
@@ -52,7 +54,7 @@ extension BackgroundService {
         }
 
         @Test(.enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed"))
-        func `A tag on a reader of pcscd is offered, and the reader is free for others while it lies there`()
+        func `Tag that lies on a reader of pcscd: offered once, and other programs can use reader and tag`()
             async throws
         {
             let tag = try await EmulatedTag(Samples.type2(), on: .pcsc)

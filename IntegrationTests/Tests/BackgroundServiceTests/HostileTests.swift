@@ -30,7 +30,7 @@ extension BackgroundService {
             #expect(try await desk.inbox().isEmpty)
         }
 
-        @Test func `Hostile links: shown without markup, and one argument of the browser`() async throws {
+        @Test func `Hostile links: shown without markup, and given to the browser as one argument`() async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start()

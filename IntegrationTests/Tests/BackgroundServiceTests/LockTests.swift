@@ -119,7 +119,9 @@ extension BackgroundService {
             #expect(desk.lines(of: "opened").isEmpty)
         }
 
-        @Test func `Locked screen whose logind ends: counts as locked until logind reports the unlock`() async throws {
+        @Test func `logind that ends while the screen is locked: no link opens until logind reports the unlock`()
+            async throws
+        {
             let desk = try await lockedDesk()
             try await desk.ask("act", 1, "default")
             try await desk.event("waits")

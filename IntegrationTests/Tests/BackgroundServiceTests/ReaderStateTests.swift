@@ -32,7 +32,9 @@ extension BackgroundService {
         }
 
         @Test(.enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed"))
-        func `pcscd that starts and is killed: its reader is used, or reported as missing`() async throws {
+        func `pcscd started and killed while the service runs: its reader is used, then reported as missing`()
+            async throws
+        {
             let tag = try await EmulatedTag(Samples.type2(), on: .reader(name: "Our Reader"))
             let daemon = try PCSCDaemon([tag.configuration])
             try await daemon.stop()
@@ -53,7 +55,9 @@ extension BackgroundService {
             _ = try await tag.stop()
         }
 
-        @Test func `PN532 that is plugged in and pulled out: used, or reported as missing`() async throws {
+        @Test func `PN532 plugged in and pulled out while the service runs: used, then reported as missing`()
+            async throws
+        {
             let desk = try await Desk()
             let line = desk.folder.path + "/line"
             try await desk.start("--reader", "pn532:" + line, waitsFor: nil)
@@ -102,7 +106,9 @@ extension BackgroundService {
             try await expectReading(true, desk, reader: "virtual")
         }
 
-        @Test func `Folder of tags that is made late or again, or holds a pipe: its tags are offered`() async throws {
+        @Test func `Folder of tags that is created late, created again, or contains a pipe: its tags are offered`()
+            async throws
+        {
             let desk = try await Desk()
             let tags = desk.folder.appending(path: "tags").path
             try FileManager.default.removeItem(atPath: tags)

@@ -43,7 +43,9 @@ extension BackgroundService {
             throw PeerError("There is no notification.")
         }
 
-        @Test func `Enabled service: confined; the apps that it opens are not, and outlive it`() async throws {
+        @Test func `Enabled service: runs confined; the apps that it opens run unconfined, and outlive the service`()
+            async throws
+        {
             let desk = try await Desk(systemd: true)
             try installBrowser(desk)
             let enabled = try await desk.nfc("background", "enable", "--json")

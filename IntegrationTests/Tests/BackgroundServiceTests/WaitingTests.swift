@@ -25,7 +25,9 @@ extension BackgroundService {
             #expect(try await desk.inbox().compactMap { $0["announced"] as? Bool } == [true])
         }
 
-        @Test func `Links that can't be shown: in the inbox if they are usable, as the log says`() async throws {
+        @Test func `Links that can't be shown: usable ones are in the inbox, others are not saved, as logged for each`()
+            async throws
+        {
             let desk = try await Desk(notifications: false)
             try await desk.start()
             for (number, link) in ["tel:+49123", "geo:1,2", "mailto:a@b.example"].enumerated() {
@@ -155,7 +157,9 @@ extension BackgroundService {
             #expect((try await desk.ask("calls", "CloseNotification") as? [Any])?.count == 9)
         }
 
-        @Test func `Desktop without persistent notifications: asked to keep each one; others are not`() async throws {
+        @Test func `Desktop without persistent notifications: each is sent as resident and without a timeout`()
+            async throws
+        {
             let desk = try await Desk()
             try await desk.start()
             try await bring(1...1, to: desk)

@@ -75,7 +75,9 @@ struct `nfcpy on a serial PN532 and our tags` {
     @Test(arguments: [
         "ttyUSB\(getpid())77", "ttyACM\(getpid())77", "ttyOCN\(getpid())", "ocn-\(getpid())", "O\(getpid())",
     ])
-    func `nfcpy path of an emulated PN532: nfcpy opens lines of each kind of name by it`(_ name: String) async throws {
+    func `nfcpy path of an emulated PN532: nfcpy opens the line with it, for each kind of name`(_ name: String)
+        async throws
+    {
         let (answer, _) = try await exchange(Samples.type2(), "106A", "two", line: name)
         #expect(answer.type == "Type2Tag")
     }
@@ -187,7 +189,9 @@ struct `nfcpy on a serial PN532 and our tags` {
     ]
 
     @Test(arguments: protectable)
-    func `protect() of nfcpy: the tag wants the new password`(_ product: Type2Product) async throws {
+    func `protect() of nfcpy on an emulated PN532: the tag then takes writes only with the password`(
+        _ product: Type2Product
+    ) async throws {
         let contents = Samples.type2(product)
         let (result, after): (Protection, _) = try await run("nfcpy_command_peer.py", contents, ["protect"])
         #expect(result.protected)

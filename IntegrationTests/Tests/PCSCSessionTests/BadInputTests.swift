@@ -164,7 +164,9 @@ struct `Bad readers behind the real pcscd` {
         }
     }
 
-    @Test func `Card with contacts in a contactless slot: the command ends with 3 and the reason`() async throws {
+    @Test func `Card with contacts in a contactless slot: status 3, and the message says that it has contacts`()
+        async throws
+    {
         let contact: [UInt8] = [0x3B, 0x95, 0x13, 0x81, 0x01, 0x80, 0x73, 0xFF, 0x01, 0x00, 0x0B]
         let reader = try ScriptedReader("Combined Reader PICC", answerToReset: contact) { _ in .bytes([0x6D, 0x00]) }
         let daemon = try PCSCDaemon([reader.configuration])

@@ -71,7 +71,7 @@ struct `Our programs behind the real pcscd` {
     }
 
     @Test(arguments: Sample.allCases)
-    func `Tag removed in any write command of nfc write: it holds the old message, none, or the new one`(
+    func `Tag removed in any write command of nfc write: the tag holds the old message, none, or the new one`(
         _ sample: Sample
     ) async throws {
         let desk = try await Desk(sample)
@@ -100,7 +100,9 @@ struct `Our programs behind the real pcscd` {
         _ = try await desk.close()
     }
 
-    @Test func `Two readers: the named one is used, and an unknown name lists them`() async throws {
+    @Test func `Two readers: the named reader is used, and an unknown name ends with 3 and the readers' names`()
+        async throws
+    {
         let first = try await EmulatedTag(Samples.type2(), on: .reader(name: "First NFC Reader"))
         let second = try await EmulatedTag(Samples.type4(), on: .reader(name: "Second NFC Reader"))
         let daemon = try PCSCDaemon([first.configuration, second.configuration])
@@ -126,7 +128,9 @@ struct `Our programs behind the real pcscd` {
         #expect(scan.output.contains("pcscd"), "\(scan.output)")
     }
 
-    @Test func `Card that another program has open: in-use after the limit, then readable`() async throws {
+    @Test func `Card that another program has open: in-use at the time limit, readable when the program closes it`()
+        async throws
+    {
         let desk = try await Desk(.type4)
         let holder = try Client.probe("tag", desk.daemon.environment)
         try await holder.line(with: "tag ")

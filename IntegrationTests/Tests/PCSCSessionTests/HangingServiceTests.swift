@@ -10,7 +10,8 @@ struct `A pcscd that hangs` {
     /// Longer than any limit that should end the wait, and shorter than the maximum time of a call.
     private static let soon = Duration.seconds(10)
 
-    @Test func `pcscd that hangs from the start: each command ends with 3 in time`() async throws {
+    @Test func `pcscd that hangs from the start: each command ends within 10 s with status 3 and advice`() async throws
+    {
         let desk = try await Desk(.type2)
         kill(desk.daemon.identifier, SIGSTOP)
         defer { kill(desk.daemon.identifier, SIGCONT) }
@@ -26,7 +27,7 @@ struct `A pcscd that hangs` {
     }
 
     @Test(arguments: [["scan"], ["tag", "read"]])
-    func `pcscd that hangs while a command waits: the command ends in time with status 3`(_ words: [String])
+    func `pcscd that hangs while a command waits: the command ends within 10 s with status 3`(_ words: [String])
         async throws
     {
         let desk = try await Desk(.type2)

@@ -99,7 +99,7 @@ struct `nfc tag behind the real pcscd` {
     }
 
     @Test(arguments: Sample.allCases)
-    func `A tag that leaves in the middle of a write can be read, and the command says what is on it`(
+    func `Tag that leaves during a write: readable and writable again, and the error says what it may hold`(
         _ sample: Sample
     ) async throws {
         let desk = try await Desk(sample)
@@ -133,7 +133,7 @@ struct `nfc tag behind the real pcscd` {
     }
 
     @Test(arguments: Sample.allCases)
-    func `A tag that leaves while it is locked holds the message, and the command says so`(
+    func `Tag that leaves during a lock: holds the message, and the error says that it may be read-only`(
         _ sample: Sample
     ) async throws {
         let desk = try await Desk(sample)
@@ -241,9 +241,7 @@ struct `nfc tag behind the real pcscd` {
         try await daemon.kill()
     }
 
-    @Test func `A reader that is gone in the middle of a write ends the command with 3 and says what is on the tag`()
-        async throws
-    {
+    @Test func `Reader that leaves during a write: status 3, and the error says what the tag may hold`() async throws {
         let reader = try ScriptedReader("Short NFC Reader", answerToReset: ScriptedCard.answerToReset) { apdu in
             // The reader leaves at the first write; garbage makes it leave.
             apdu[1] == 0xD6 ? .garbage : .bytes(ScriptedCard.answer(apdu))

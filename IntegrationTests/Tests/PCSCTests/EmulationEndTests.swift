@@ -71,7 +71,10 @@ struct `The end of an emulation` {
             (SIGKILL, "pcscd was ended by signal 9 (Killed)."), (SIGTERM, "because another program asked it to."),
         ]
     )
-    func `nfc emulate: reports how its pcscd ended`(_ signal: Int32, _ sentence: String) async throws {
+    func `nfc emulate whose pcscd ends: names the signal, or says that another program ended it`(
+        _ signal: Int32,
+        _ sentence: String
+    ) async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .pcsc)
         kill(try #require(tag.ready["pcscd_pid"].flatMap { Int32($0) }), signal)
         try await tag.line(with: sentence)

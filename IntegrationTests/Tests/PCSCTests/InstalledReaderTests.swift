@@ -17,9 +17,9 @@ struct `A reader that root installs in the system's pcscd` {
     }
 
     @Test(.enabled("Only root makes mount namespaces.", canBeOthers), arguments: ["root", "pcscd"])
-    func `Installed reader: pcscd shows the user's tag, others don't reach it, uninstall leaves nothing`(daemon: String)
-        async throws
-    {
+    func `Installed reader: pcscd shows the user's tag, other users can't reach it, uninstall leaves nothing`(
+        daemon: String
+    ) async throws {
         let scratch = URL(fileURLWithPath: "/tmp/oci-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: scratch) }

@@ -89,7 +89,7 @@ struct `PC/SC programs and our tags` {
     }
 
     @Test(.enabled(if: Program.areInstalled("pcsc_scan"), "pcsc-tools is not installed."))
-    func `pcsc_scan sees the card and knows what it is`() async throws {
+    func `pcsc_scan shows the reader, the inserted card and its ATR`() async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .pcsc)
         let scan = try await #require(Program("pcsc_scan")).run(["-t", "1"], environment: tag.environment)
         #expect(scan.output.contains(readerName), "\(scan.output)")
@@ -159,7 +159,7 @@ struct `PC/SC programs and our tags` {
         #expect(Array(contents.memory[32..<36]) == [1, 2, 3, 4])
     }
 
-    @Test func `Nothing is left of an emulation that has ended`() async throws {
+    @Test func `nfc emulate with its own pcscd and a folder: SIGTERM removes the socket of pcscd`() async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .pcsc)
         let socket = try #require(tag.environment["PCSCLITE_CSOCK_NAME"])
         let process = try #require(tag.ready["pcscd_log"])
