@@ -139,10 +139,10 @@ package struct Inbox<Store: FileStore>: Sendable {
 extension Inbox where Store == PrivateFolder {
     /// Opens the user's inbox: `nfc/inbox` in the state folder.
     package init(of folders: UserFolders) throws(StorageError) {
-        self.init(try PrivateFolder(store: Self.path(of: folders)))
+        self.init(try PrivateFolder(store: Self.path(in: folders)))
     }
 
-    package static func path(of folders: UserFolders) -> String { folders.state + "/nfc/inbox" }
+    package static func path(in folders: UserFolders) -> String { folders.state + "/nfc/inbox" }
 
     /// Whether the inbox's folder is still at its path. Entries in another folder would never be found.
     package var isInPlace: Bool { store.isInPlace }

@@ -42,7 +42,7 @@ extension LinkDeliverer {
     ) throws(DeliveryError) -> StartedProgram {
         let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 }
         let place = folder ?? home ?? "/"
-        // The system's own error would be that of a missing program.
+        // Check the folder first: the error from starting the program would say that the program is missing.
         guard unsafe access(place, X_OK) == 0 else {
             let reason = unsafe String(cString: strerror(errno))
             let name = folder == nil ? "the home folder \(place), from HOME" : "its folder \(place)"

@@ -126,7 +126,7 @@ package struct LinkDiagnostics: Sendable {
             let answer = try bus.ask(BusCall(.notifications, "GetCapabilities"), within: .seconds(10))
             capabilities = Set((answer.first?.values ?? []).compactMap(\.text))
         } catch {
-            let text = "Nothing shows notifications: \(error.reason)"
+            let text = "No program shows notifications: \(error.reason)"
             let fix = "Install a program that shows them, such as dunst, and list waiting links with: nfc inbox list"
             return Finding("notifications", .fails, text, fix: fix)
         }
@@ -141,7 +141,8 @@ package struct LinkDiagnostics: Sendable {
         let stay =
             capabilities.contains("persistence")
             ? "keeps them" : "does not keep them, so it is asked to show them until they are closed"
-        return Finding("notifications", .works, "\(name) shows notifications with a click, and \(stay) (\(list)).")
+        let text = "\(name) shows notifications that can be clicked, and \(stay) (\(list))."
+        return Finding("notifications", .works, text)
     }
 
     private func lock(_ bus: BusConnection) throws(BusError) -> Finding {
@@ -173,7 +174,7 @@ package struct LinkDiagnostics: Sendable {
         guard savers.isEmpty else {
             return Finding("lock", .works, "\(savers.joined(separator: ", ")) reports the lock, and prompts.")
         }
-        let text = "Nothing reports whether the screen is locked, so links also open on a locked screen."
+        let text = "No program reports whether the screen is locked, so links also open on a locked screen."
         let fix = "Log in with a session that logind manages, or run a screen saver that is on the bus."
         return Finding("lock", .limited, text, fix: fix)
     }

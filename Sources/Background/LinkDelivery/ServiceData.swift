@@ -99,9 +99,9 @@ package struct DeliveryFlags<Store: FileStore>: Sendable {
 
     /// Removes the flags of entries that are no longer in the inbox.
     package mutating func keepOnly(_ entries: Set<InboxEntry.ID>) throws(StorageError) {
-        let kept = marks.filter { entries.contains($0.key) }
-        guard kept.count < marks.count || !isSaved else { return }
-        marks = kept
+        let remainingMarks = marks.filter { entries.contains($0.key) }
+        guard remainingMarks.count < marks.count || !isSaved else { return }
+        marks = remainingMarks
         try write()
     }
 

@@ -89,11 +89,12 @@ extension AssociatedDomain {
         if !entries.contains(where: { $0.lowercased().hasPrefix("applinks:") }) {
             result.append(LinkFinding("DOM002", .error, "No associated domain has the service applinks."))
         }
-        let read = entries.compactMap(AssociatedDomain.init)
-        for entry in read where entry.isWildcard && entry.service == "applinks" {
-            guard !read.contains(where: { $0.service == "applinks" && !$0.isWildcard && $0.domain == entry.domain })
+        let domains = entries.compactMap(AssociatedDomain.init)
+        for entry in domains where entry.isWildcard && entry.service == "applinks" {
+            guard !domains.contains(where: { $0.service == "applinks" && !$0.isWildcard && $0.domain == entry.domain })
             else { continue }
-            let text = "\"\(entry.entry)\" is not for \(entry.domain) itself. Add it if the app should open its links."
+            let step = "Add an entry for it if the app should open its links."
+            let text = "\"\(entry.entry)\" does not cover \(entry.domain) itself. \(step)"
             result.append(LinkFinding("DOM006", .information, text))
         }
         if entries.count > maximumCount {
@@ -106,7 +107,7 @@ extension AssociatedDomain {
             result.append(LinkFinding("DOM009", .warning, "\"\(entry)\" occurs twice."))
         }
         if let url, applying(entries, host: url.host) == nil {
-            result.append(LinkFinding("DOM010", .error, "No applinks entry is for \(url.host), the host of the link."))
+            result.append(LinkFinding("DOM010", .error, "No applinks entry matches the link's host, \(url.host)."))
         }
         return result
     }

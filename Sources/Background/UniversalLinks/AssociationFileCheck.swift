@@ -188,7 +188,7 @@ extension AssociationFile {
                 guard let earlier = rules[..<number].firstIndex(where: { $0.covers(rule) }) else { continue }
                 let (own, other) = (entry.rules[number], entry.rules[earlier])
                 let what = other.excludes ? "excludes" : "matches"
-                let all = rules[earlier].takesEverything ? "every URL" : "everything that it matches"
+                let all = rules[earlier].takesEverything ? "every URL" : "everything that the later rule matches"
                 add("\(entry.place).\(own.place)", "\(other.place) \(what) \(all).")
             }
         }
@@ -299,7 +299,7 @@ extension LinkFinding {
     /// Returns the problem with the path of an association file.
     public static func ofName(_ path: String) -> [LinkFinding] {
         guard path.lowercased().hasSuffix(name + ".json") else { return [] }
-        let text = "The file is served as \(name), without .json at the end."
+        let text = "The file must be served as \(name), without .json at the end."
         return [LinkFinding("AASA017", .error, text)]
     }
 

@@ -166,7 +166,7 @@ import Glibc
     private func send(_ call: BusCall, to connection: String) throws(BusError) -> UInt64 {
         let object = call.object
         var message: OpaquePointer?
-        let made = unsafe ocn_bus_message_new_method_call(
+        let status = unsafe ocn_bus_message_new_method_call(
             bus,
             &message,
             connection,
@@ -174,13 +174,13 @@ import Glibc
             object.interface,
             call.method
         )
-        guard made >= 0 else { throw BusError(number: made, "The call can't be created") }
+        guard status >= 0 else { throw BusError(number: status, "The call can't be created") }
         defer { _ = unsafe ocn_bus_message_unref(message) }
         unsafe try BusMessageWriter.write(call.arguments, to: message)
         try checkSilence()
         var cookie: UInt64 = 0
-        let sent = unsafe ocn_bus_send(bus, message, &cookie)
-        guard sent >= 0 else { throw BusError(number: sent, "The call can't be sent") }
+        let sendStatus = unsafe ocn_bus_send(bus, message, &cookie)
+        guard sendStatus >= 0 else { throw BusError(number: sendStatus, "The call can't be sent") }
         ledger.note(cookie, to: connection)
         flush()
         return cookie
@@ -264,13 +264,13 @@ import Glibc
     /// Emits a signal to all programs that subscribed to it. The object's destination is not used.
     package func emit(_ object: BusCall.Object, _ signal: String, _ values: [BusValue]) throws(BusError) {
         var message: OpaquePointer?
-        let made = unsafe ocn_bus_message_new_signal(bus, &message, object.path, object.interface, signal)
-        guard made >= 0 else { throw BusError(number: made, "The signal can't be created") }
+        let status = unsafe ocn_bus_message_new_signal(bus, &message, object.path, object.interface, signal)
+        guard status >= 0 else { throw BusError(number: status, "The signal can't be created") }
         defer { _ = unsafe ocn_bus_message_unref(message) }
         unsafe try BusMessageWriter.write(values, to: message)
         try checkSilence()
-        let sent = unsafe ocn_bus_send(bus, message, nil)
-        guard sent >= 0 else { throw BusError(number: sent, "The signal can't be sent") }
+        let sendStatus = unsafe ocn_bus_send(bus, message, nil)
+        guard sendStatus >= 0 else { throw BusError(number: sendStatus, "The signal can't be sent") }
         flush()
     }
 

@@ -83,8 +83,8 @@ import Glibc
     package func answer(_ values: [BusValue]?) throws(BusError) {
         guard let values else { return try refuse("UnknownMethod", "This method does not exist.") }
         var answer: OpaquePointer?
-        let made = unsafe ocn_bus_message_new_method_return(message, &answer)
-        guard made >= 0 else { throw BusError(number: made, "The answer can't be created") }
+        let status = unsafe ocn_bus_message_new_method_return(message, &answer)
+        guard status >= 0 else { throw BusError(number: status, "The answer can't be created") }
         defer { _ = unsafe ocn_bus_message_unref(answer) }
         unsafe try BusMessageWriter.write(values, to: answer)
         unsafe try liveConnection().sendAnswer(answer)
@@ -95,13 +95,13 @@ import Glibc
     /// - Parameter name: the last word of the error's name, after `org.freedesktop.DBus.Error.`.
     package func refuse(_ name: String, _ reason: String) throws(BusError) {
         var answer: OpaquePointer?
-        let made = unsafe "org.freedesktop.DBus.Error.\(name)".withCString { name in
+        let status = unsafe "org.freedesktop.DBus.Error.\(name)".withCString { name in
             unsafe reason.withCString { text in
                 var problem = unsafe sd_bus_error(name: name, message: text, needs_free: 0)
                 return unsafe ocn_bus_message_new_method_error(message, &answer, &problem)
             }
         }
-        guard made >= 0 else { throw BusError(number: made, "The answer can't be created") }
+        guard status >= 0 else { throw BusError(number: status, "The answer can't be created") }
         defer { _ = unsafe ocn_bus_message_unref(answer) }
         unsafe try liveConnection().sendAnswer(answer)
     }

@@ -78,13 +78,13 @@ final class Announcer {
                 log.write("summary", "A summary is shown. Number of tags: \(count).", ["count": "\(count)"])
             }
         case .notShown(let subject, let reason):
-            let remainder = loop.machine.remainder(of: subject)
+            let location = loop.machine.location(of: subject)
             loop.handle(.notShown(subject))
             // Log a failed notification only once, whether it is shown separately or counted in the summary.
             let isLogged = subject == .summary ? !failedSubjects.isEmpty : failedSubjects.contains(subject)
             failedSubjects.insert(subject)
             if !isLogged {
-                log.write("not-shown", "No notification can be shown. \(remainder.text) \(reason)")
+                log.write("not-shown", "No notification can be shown. \(location.text) \(reason)")
             }
             retryLater()
         case .activated(.entry(let id), let token):
@@ -107,11 +107,11 @@ final class Announcer {
     }
 }
 
-extension BackgroundReader.Remainder {
+extension BackgroundReader.EntryLocation {
     fileprivate var text: String {
         switch self {
         case .inbox: "The inbox has the link."
-        case .memory: "The link could not be saved, and is kept until the service stops."
+        case .memoryOnly: "The link could not be saved, and is kept until the service stops."
         case .nothing: "There is nothing to open, and nothing was saved."
         }
     }

@@ -67,11 +67,16 @@ final class InboxKeeper {
             )
         }
         guard names.count > Self.loggedDamage else { return }
-        log.write("damaged", "So are \(names.count - Self.loggedDamage) more. \(help) them.")
+        let more = names.count - Self.loggedDamage
+        let text =
+            more == 1
+            ? "1 more file of the inbox is damaged or not an entry. \(help) it."
+            : "\(more) more files of the inbox are damaged or not entries. \(help) them."
+        log.write("damaged", text)
     }
 
     private func watch() {
-        let path = Inbox<PrivateFolder>.path(of: folders)
+        let path = Inbox<PrivateFolder>.path(in: folders)
         let going = IN_DELETE | IN_MOVED_FROM | IN_MOVE_SELF
         let watch = FileWatch { [weak self] in self?.filesChanged() }
         watch.add(path, Int32(going))
@@ -123,7 +128,7 @@ final class InboxKeeper {
     var keepingProblem: String? {
         guard !inbox.isInPlace else { return problem }
         checkSoon()
-        let path = Inbox<PrivateFolder>.path(of: folders)
+        let path = Inbox<PrivateFolder>.path(in: folders)
         return isLost ? problem : "The folder \(path) is gone or was replaced."
     }
 

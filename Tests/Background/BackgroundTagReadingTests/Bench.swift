@@ -82,7 +82,7 @@ struct Bench {
         case "wait": now += .milliseconds(try #require(Int(rest[1])))
         case "kept": return Self.list(reader.keptEntries)
         case "stored": return Self.list(reader.storedEntries)
-        case "left": return "\(reader.remainder(of: try Self.subject(rest[1])))"
+        case "left": return "\(reader.location(of: try Self.subject(rest[1])))"
         case "read", "arrive", "bring":
             var actions: [BackgroundReader.Action] = []
             for tag in Self.expanded(rest) {

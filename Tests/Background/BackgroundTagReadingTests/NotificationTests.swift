@@ -72,7 +72,7 @@ struct NotificationTests {
             left sum -> inbox
             read 10
             unsaved 10 -> note notKept 10, sum 9 10
-            left sum -> memory
+            left sum -> memoryOnly
             saved 10
             left sum -> inbox
             """

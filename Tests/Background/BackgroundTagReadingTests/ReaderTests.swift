@@ -145,7 +145,7 @@ struct ReaderTests {
             unsaved 1 -> note notKept 1, show 1
             kept -> 1
             stored -> nothing
-            left 1 -> memory
+            left 1 -> memoryOnly
             shown 1
             again -> store 1 again
             unsaved 1 -> nothing
@@ -191,7 +191,7 @@ struct ReaderTests {
             read 2
             left 2 -> nothing
             unsaved 2
-            left 2 -> memory
+            left 2 -> memoryOnly
             read 3@tel: -> note unusableLink, show 3 unusable
             left 3 -> nothing
             left sum -> nothing

@@ -280,7 +280,7 @@ struct TagLinkTests {
             ("tel:%20110%20%20%20%20%2B49%20", "Call “110 +49”", nil), ("tel:*%2306%23", "Call “*#06#”", nil),
             ("tel:1%E2%80%AE2%00", "Call “1%E2%80%AE2%00”", nil), ("tel:1%7E2%7F%G0", "Call “1~2%7F%G0”", nil),
             ("sms:%2b49123?body=Hi", "Write a text message to “+49123”", nil),
-            ("mailto:?bcc=a@b.example&subject=Hi", "Write a mail to “a@b.example”", nil),
+            ("mailto:?bcc=a@b.example&subject=Hi", "Write an email to “a@b.example”", nil),
             ("facetime:a@b.example", "Call “a@b.example” with FaceTime", nil),
             ("facetime-audio:a@b.example", "Call “a@b.example” with FaceTime Audio", nil),
             ("X-HM://00123", "Set up a HomeKit accessory", nil),
@@ -326,7 +326,7 @@ struct TagLinkTests {
         #expect(long.hasPrefix("Call “+490000") && long.hasSuffix("000900”") && long.contains("0…0"))
         let address = String(repeating: "a", count: 120) + "@evil.example"
         let mail = NotificationContent(try Fixture.uri("mailto:" + address), router: router)?.body
-        #expect(mail == "Write a mail to “\(String(repeating: "a", count: 50))…\(address.suffix(49))”")
+        #expect(mail == "Write an email to “\(String(repeating: "a", count: 50))…\(address.suffix(49))”")
     }
 
     @Test(arguments: ["mailto:", "https://a.example/", "tel:", "X-HM://"])
@@ -343,10 +343,10 @@ struct TagLinkTests {
         let uri = try Fixture.uri("mailto:a&b'@c.example")
         let content = try #require(NotificationContent(uri, router: try Fixture.router()))
         let plain = NotificationRequest(content, capabilities: ["body", "actions"], replacing: 7)
-        #expect(plain.body == "Write a mail to “a&b'@c.example”" && plain.actions == ["default", "Open"])
+        #expect(plain.body == "Write an email to “a&b'@c.example”" && plain.actions == ["default", "Open"])
         #expect(plain.replacedNumber == 7 && plain.staysUntilClosed)
         let markup = NotificationRequest(content, capabilities: ["body-markup", "persistence"])
-        #expect(markup.body == "Write a mail to “a&amp;b&#39;@c.example”")
+        #expect(markup.body == "Write an email to “a&amp;b&#39;@c.example”")
         #expect(markup.actions.isEmpty && markup.replacedNumber == 0 && !markup.staysUntilClosed)
         #expect(["default", "open", "close", ""].map(NotificationRequest.opens) == [true, false, false, false])
         let failed = NotificationContent.notOpened(reason: "a\u{202E}b\n" + String(repeating: "x", count: 1000))

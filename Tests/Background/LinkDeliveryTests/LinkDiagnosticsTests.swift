@@ -127,7 +127,7 @@ struct BusDiagnosticsTests {
         #expect(finding("bus")?.state == .works)
         #expect(finding("notifications")?.state == .fails && finding("notifications")?.fix != nil)
         let rows: [([String], String?, Finding.State, String)] = [
-            (["persistence", "actions"], "Show", .works, "Show shows notifications with a click, and keeps them"),
+            (["persistence", "actions"], "Show", .works, "Show shows notifications that can be clicked, and keeps"),
             (["body", "actions"], nil, .works, "does not keep them"), (["body"], "Show", .limited, "can't be clicked"),
             (["persistence"], nil, .limited, "can't be clicked"),
         ]

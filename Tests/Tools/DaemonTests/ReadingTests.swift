@@ -17,7 +17,7 @@ struct ReadingTests {
             ("link", [try .uri("https://example.com/1")], "Open “example.com” in the browser"),
             (
                 "text first", [try .text("x", language: "en"), try .uri("mailto:a@b.example")],
-                "Write a mail to “a@b.example”"
+                "Write an email to “a@b.example”"
             ), ("two", [try .uri("tel:+123"), try .uri("https://example.com")], "Call “+123”"),
             ("app", [try .uri("https://good.site.example/x/1")], "Open “good.site.example” in Reader"),
             ("no app", [try .uri("https://good.site.example/y")], "Open “good.site.example” in the browser"),

@@ -43,7 +43,7 @@ public struct LinkRouter: Sendable {
     public func route(_ uri: TagURI) -> LinkRoute {
         if let host = uri.host {
             guard !choices.opensBrowser(for: host) else {
-                return .browser(why: "The browser was chosen for \(host); nfc apps choose changes it.")
+                return .browser(why: "The browser was chosen for \(host). To change this: nfc apps choose.")
             }
             if LinkScheme(uri) == .map { return mapRoute(uri) }
             let answer = universalLink(uri)

@@ -55,7 +55,7 @@ public struct NotificationContent: Sendable, Hashable {
         case .system(let scheme):
             let verb =
                 switch scheme {
-                case .mail: "Write a mail to “\(target)”"
+                case .mail: "Write an email to “\(target)”"
                 case .textMessage: "Write a text message to “\(target)”"
                 case .call: "Call “\(target)”"
                 case .faceTime: "Call “\(target)” with FaceTime"

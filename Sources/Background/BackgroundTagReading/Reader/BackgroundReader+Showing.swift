@@ -15,7 +15,8 @@ extension BackgroundReader {
     mutating func announce(_ index: Int) -> [Action] {
         let entry = entries[index]
         guard let content = content(of: entry) else {
-            // A visible notification remains as long as its entry.
+            // Don't move an entry whose notification is still visible: that notification stays until the entry is
+            // removed.
             if entry.presentation != .own || !entry.isAnnounced { entries[index].presentation = .inbox }
             return entry.isAnnounced ? [] : [.note(.nothingToOpen(entry.id))]
         }
@@ -72,7 +73,8 @@ extension BackgroundReader {
 
     mutating func announced(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id) else { return [] }
-        // The notification is shown, even if a click closed the one before it. Only a dismissed entry is not.
+        // The notification is visible now, even if a click closed the entry's previous notification. A dismissed entry
+        // is the exception.
         if entries[index].mark != .dismissed { entries[index].presentation = .own }
         // Other entries that could not be shown may be shown now.
         return markAnnounced([id]) + showDue()
@@ -87,21 +89,21 @@ extension BackgroundReader {
     }
 
     /// Where an entry is left when its notification could not be shown.
-    public enum Remainder: Sendable, Hashable {
+    public enum EntryLocation: Sendable, Hashable {
         case inbox
-        /// Only in memory, because the entry could not be saved. It is lost when the service ends.
-        case memory
+        /// Only in memory, because the entry could not be saved. The entry is lost when the service ends.
+        case memoryOnly
         case nothing
     }
 
     /// Returns where the entries of a notification are left.
-    public func remainder(of subject: NotificationSubject) -> Remainder {
-        let kept = entries.filter { entry in
+    public func location(of subject: NotificationSubject) -> EntryLocation {
+        let members = entries.filter { entry in
             guard entry.stage != .storing else { return false }
             return subject == .summary ? entry.presentation == .summary : subject == .entry(entry.id)
         }
-        guard !kept.isEmpty else { return .nothing }
-        return kept.allSatisfy(\.isKept) ? .inbox : .memory
+        guard !members.isEmpty else { return .nothing }
+        return members.allSatisfy(\.isKept) ? .inbox : .memoryOnly
     }
 
     mutating func closed(_ subject: NotificationSubject, _ isDismissed: Bool) -> [Action] {

@@ -35,7 +35,8 @@ public struct SystemConditions: Sendable, Hashable {
     public var session: LoginSession? { didSet { updateLock() } }
     /// Whether the screen saver is on; nil when there is no screen saver.
     public var isScreenSaverOn: Bool? { didSet { updateLock() } }
-    /// The screen savers that have not reported yet whether the screen is locked. Until they do, it counts as locked.
+    /// The screen savers that have not reported yet whether the screen is locked. Until they do, the screen counts as
+    /// locked.
     public var silentSavers: [String] = [] { didSet { updateLock() } }
     /// Whether logind is running but has not answered. Until it answers, the screen counts as locked, and ``session``
     /// is the last reported session.
@@ -136,7 +137,7 @@ public struct SystemConditions: Sendable, Hashable {
             let isOn = session.isActive && !session.isIdle
             return Finding(.displayOff, isOn, "logind: the session is in the foreground and not idle")
         }
-        return Finding(.displayOff, true, "Nothing reports the state of the display, so it counts as on.")
+        return Finding(.displayOff, true, "The state of the display is not reported, so it counts as on.")
     }
 
     private var camera: Finding {
@@ -216,7 +217,7 @@ public enum ReaderState: Sendable, Hashable {
         switch self {
         case .ready(let name): name
         case .missing(let reason): reason
-        case .unasked(let name?): othersAllow ? "\(name): it has not answered yet." : "\(name), when it was last asked."
+        case .unasked(let name?): othersAllow ? "\(name) has not answered yet." : "\(name), when it was last asked."
         case .unasked(nil): othersAllow ? "The reader has not answered yet." : "The reader has not been asked yet."
         }
     }

@@ -137,7 +137,8 @@ package struct ChangeSettling: Sendable, Hashable {
     /// Whether anything has changed since the sites were last asked.
     package var hasChanged: Bool { first != nil }
 
-    /// Records a change, and returns how long to wait from now on. `now` is the time since any fixed moment.
+    /// Records a change, and returns how long after `now` to ask the sites. `now` is measured from an arbitrary fixed
+    /// moment.
     package mutating func change(at now: Duration) -> Duration {
         let first = first ?? now
         self.first = first

@@ -74,9 +74,9 @@ package struct LinkCache<Store: FileStore>: Sendable {
     }
 
     private func prune(keeping domains: [String]) throws(StorageError) {
-        let kept = Set(domains.compactMap(Self.name))
+        let currentNames = Set(domains.compactMap(Self.name))
         // Skips entries that can't be removed, such as a folder with files. They do no harm.
-        for name in try store.names() where !kept.contains(name) { try? store.remove(name) }
+        for name in try store.names() where !currentNames.contains(name) { try? store.remove(name) }
     }
 
     /// Returns the name of a domain's file; nil if the domain is not ASCII, or is too long for a file name.
