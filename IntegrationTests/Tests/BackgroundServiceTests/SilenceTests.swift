@@ -16,7 +16,7 @@ extension BackgroundService {
             #expect(silent["silent_savers"] as? [String] == ["org.gnome.ScreenSaver"])
             let status = try await desk.nfc("background", "status")
             let text =
-                "The screen counts as locked, because org.gnome.ScreenSaver does not answer. Links open when it does."
+                "The screen counts as locked, because org.gnome.ScreenSaver does not answer. Links open when it answers."
             #expect(status.lines.contains(text), "\(status.lines)")
             let doctor = try await desk.nfc("background", "doctor")
             #expect(
@@ -75,7 +75,7 @@ extension BackgroundService {
             let silent = try #require(try await desk.ask("status") as? [String: Any])
             #expect(silent["locked"] as? Bool == true && silent["silent_login"] as? Bool == true)
             let status = try await desk.nfc("background", "status")
-            let text = "The screen counts as locked, because logind does not answer. Links open when it does."
+            let text = "The screen counts as locked, because logind does not answer. Links open when it answers."
             #expect(status.lines.contains(text), "\(status.lines)")
             let doctor = try await desk.nfc("background", "doctor")
             #expect(doctor.lines.contains { $0.contains("lock: logind does not answer") }, "\(doctor.lines)")

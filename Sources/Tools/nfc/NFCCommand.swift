@@ -18,7 +18,7 @@ struct NFCCommand: AsyncParsableCommand {
               echo d1010c55046578616d706c652e636f6d | nfc ndef decode
 
             Every command with output takes --json. Commands with only subcommands,
-            such as nfc tag, do not. With --json, errors in the usage are JSON too.
+            such as nfc tag, do not. With --json, usage errors are JSON too.
             For an image, - is standard input; for --out, - is standard output.
 
             Exit status: 0 done, 1 the tag or the data was refused, or the output could

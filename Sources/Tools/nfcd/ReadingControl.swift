@@ -210,7 +210,7 @@ final class ReadingControl {
         log.write(
             "arrived",
             // Virtual tags answer faster than real radio frames could be sent.
-            "A tag was read: \(Self.milliseconds(elapsed)) ms. The airtime is \(Self.milliseconds(reading.airtime)) ms.",
+            "A tag was read in \(Self.milliseconds(elapsed)) ms. The airtime is \(Self.milliseconds(reading.airtime)) ms.",
             content: content.body,
             ["id": "\(id)", "ms": Self.milliseconds(elapsed), "air_ms": Self.milliseconds(reading.airtime)]
         )

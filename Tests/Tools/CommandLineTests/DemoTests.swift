@@ -105,7 +105,7 @@ struct DemoTests {
         #expect(clicked.status == 0, "\(clicked)")
         #expect(clicked.lines.contains("  Press Return to click it, or Ctrl-C to stop."))
         #expect(clicked.lines.contains("    NFC Tag Detected") && clicked.error == "")
-        #expect(clicked.lines.last == "- Everything is removed again: the service, the bus, the app and the folder.")
+        #expect(clicked.lines.last == "- Everything was removed: the service, the bus, the app and the folder.")
         let ended = try nfc.run("demo", "--terminal", "--json")
         #expect(ended.status == 1)
         #expect(steps(ended).last == "no-click")
@@ -271,7 +271,7 @@ struct DemoTests {
         let number = try String(contentsOfFile: scratch.path("programs/TagReader.window"), encoding: .utf8)
         kill(try #require(pid_t(number.trimmingCharacters(in: .newlines))), SIGKILL)
         #expect(try demo.end() == 0)
-        #expect(demo.output.contains("- Everything is removed again"))
+        #expect(demo.output.contains("- Everything was removed"))
         #expect(try left().isEmpty)
     }
 

@@ -178,7 +178,7 @@ import VirtualTags
     @Test func `reader folder that can't be used: the reason says what to do`() throws {
         try Data().write(to: URL(fileURLWithPath: scratch.path("file")))
         let error = #expect(throws: EmulationError.self) { try EmulationFolder(scratch.path("file")) }
-        #expect(error?.reason.hasSuffix(" Give another one: --folder FOLDER.") == true)
+        #expect(error?.reason.hasSuffix(" Give another folder: --folder FOLDER.") == true)
     }
 
     // MARK: Commands

@@ -39,8 +39,8 @@ struct ServiceAnswerTests {
         #expect(
             silent.lines == [
                 "Tags are read.",
-                "The screen counts as locked, because logind, a.b does not answer. Links open when it does.", inbox,
-                "nfcd can't save what it reads: It is full. It tries again by itself.",
+                "The screen counts as locked, because logind, a.b does not answer. Links open when it answers.", inbox,
+                "nfcd can't save what it reads: It is full. nfcd tries again by itself.",
             ]
         )
     }

@@ -59,7 +59,7 @@ struct ReadingTests {
         try daemon.bring([try .uri("reader:x")])
         let arrived = try daemon.waits(for: "arrived")
         let time = "\(arrived["ms"] ?? "-") ms. The airtime is \(arrived["air_ms"] ?? "-") ms."
-        #expect(arrived["message"] == "A tag was read: \(time) Open “reader:” in Reader")
+        #expect(arrived["message"] == "A tag was read in \(time) Open “reader:” in Reader")
         let entry = try daemon.user.nfc.run("inbox", "list", "--json")
         #expect(entry["id"] == arrived["id"])
         let received = try #require(entry["received_ms"].flatMap { Int($0) })

@@ -158,7 +158,7 @@ struct AppsChooseCommand: AsyncParsableCommand {
         commandName: "choose",
         abstract: "Choose whether the browser or the app opens the links of a domain.",
         discussion: """
-            As on a phone, the browser opens them until the app is chosen again.
+            As on a phone, the browser stays the choice until you choose the app again.
 
             Examples:
               nfc apps choose example.org browser

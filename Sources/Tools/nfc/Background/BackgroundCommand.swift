@@ -172,12 +172,14 @@ struct ServiceStatus: Decodable {
         }
         if !silent.isEmpty {
             let names = silent.joined(separator: ", ")
-            lines.append("The screen counts as locked, because \(names) does not answer. Links open when it does.")
+            lines.append("The screen counts as locked, because \(names) does not answer. Links open when it answers.")
         } else if locked {
             lines.append("The screen is locked. Links open when it is unlocked.")
         }
         lines.append("In the inbox: \(waiting). See: nfc inbox list")
-        if let inboxProblem { lines.append("nfcd can't save what it reads: \(inboxProblem) It tries again by itself.") }
+        if let inboxProblem {
+            lines.append("nfcd can't save what it reads: \(inboxProblem) nfcd tries again by itself.")
+        }
         return lines
     }
 }

@@ -13,7 +13,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         abstract: "Check everything that background reading needs, and explain how to fix problems.",
         discussion: """
             It checks the service, the reader, the bus, the notifications and their
-            features, the report that the screen is locked, the app of each scheme, the
+            features, whether the screen lock is reported, the app of each scheme, the
             installed apps, and the age of each association file. It changes nothing.
 
             A result is "fine", "no", or "part": it works in part, or something
@@ -66,7 +66,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
     /// Checks the reader that the service uses, or would use if it were running.
     static func reader(_ status: ServiceStatus??) async -> Finding {
         let fix =
-            "Plug it in, see: nfc readers. PC/SC readers need pcscd. To use a PN532: nfc background "
+            "Plug it in; see: nfc readers. PC/SC readers need pcscd. To use a PN532: nfc background "
             + "enable --reader pn532:PATH"
         if let status = status ?? nil, let reader = status.reader {
             return Finding("reader", reader.met ? .works : .fails, reader.source, fix: reader.met ? nil : fix)

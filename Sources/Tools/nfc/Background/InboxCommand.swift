@@ -87,7 +87,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
             An entry opens only once, even when its notification or another command is
             opening it at the same moment.
 
-            Exit status: 0 when the entry was opened, 1 when it was not and stays.
+            Exit status: 0 when the entry was opened, 1 when it stays in the inbox.
             """
     )
 
@@ -204,7 +204,7 @@ struct InboxClearCommand: AsyncParsableCommand {
               nfc inbox clear 019fb0c2d4e11a2b3c4d
               nfc inbox clear --damaged
 
-            An identifier can be that of a damaged entry. Empty folders are removed too.
+            An identifier can also name a damaged entry. Empty folders are removed too.
 
             Exit status: 0 when everything was removed. 1 when the inbox does not have a
             named entry; then nothing is removed. 1 also when something can't be

@@ -52,7 +52,7 @@ struct DemoCommand: AsyncParsableCommand {
         let output = DemoOutput(json: json)
         do {
             try await show(DemoSignals(), output)
-            output.show("end", "Everything is removed again: the service, the bus, the app and the folder.")
+            output.show("end", "Everything was removed: the service, the bus, the app and the folder.")
         } catch is DemoSignals.NoOutput {
             // The process reports the error when it exits, like all commands.
         }
@@ -129,7 +129,7 @@ final class DemoSignals: Sendable {
     /// Throws if the demo was stopped, or its output can't be written.
     func check() throws {
         if isStopped.withLock({ $0 }) {
-            let message = "The demonstration was stopped, and everything is removed again."
+            let message = "The demonstration was stopped. Everything that it created was removed."
             throw CommandFailure(.cancelled, "cancelled", message)
         }
         if StandardOutput.isBroken { throw NoOutput() }

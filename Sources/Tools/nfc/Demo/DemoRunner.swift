@@ -43,9 +43,9 @@ struct DemoRunner {
             throw CommandFailure(
                 .cancelled,
                 "dismissed",
-                "The notification was dismissed, so the app was not opened, and everything is removed again. If a click "
-                    + "dismisses notifications, as the left button does with dunst, press Return instead. Outside the "
-                    + "demonstration the link would stay in the inbox: nfc inbox list"
+                "The notification was dismissed, so the app was not opened. Everything that the demonstration created "
+                    + "was removed. If a click dismisses notifications, as the left button does with dunst, press "
+                    + "Return instead. Outside the demonstration the link would stay in the inbox: nfc inbox list"
             )
         }
         _ = try loop.wait(Self.limit, "the app to take the link") { $0.message(of: "delivered") }

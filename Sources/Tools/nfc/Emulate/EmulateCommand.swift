@@ -64,11 +64,11 @@ struct EmulateInstallCommand: AsyncParsableCommand {
         discussion: """
             It copies the plain driver to pcscd's driver folder, writes pcscd's
             configuration of the reader, and creates a folder in /run/opencorenfc, now
-            and at each start of the system. That folder belongs to the user, all else
+            and at each start of the system. That folder belongs to the user, the rest
             to root. Then every PC/SC program finds the tags that the user shows with:
             nfc emulate --pcsc
 
-            The driver is refused if it needs other libraries than C's, has a search
+            The driver is refused if it needs libraries other than C's, has a search
             path for libraries, or can be changed by users other than root and the one
             who runs sudo. Build it with dev/build-pcsc-driver. Packages have it in
             lib/opencorenfc.

@@ -88,7 +88,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
     mutating func validate() throws {
         if let file {
             guard image == nil || image == file else {
-                throw ValidationError("Name the image once: \(file), or --image.")
+                throw ValidationError("The image is given twice, as \(file) and with --image. Leave out --image.")
             }
             image = file
         }

@@ -32,7 +32,7 @@ struct EmulationFolder {
                 }
             configuration = try folder.folder("reader.conf.d")
         } catch {
-            throw EmulationError(error.reason + " Give another one: --folder FOLDER.")
+            throw EmulationError(error.reason + " Give another folder: --folder FOLDER.")
         }
     }
 

@@ -39,7 +39,7 @@ struct LinksCheckCommand: AsyncParsableCommand {
     )
     var entitlements: [String] = []
 
-    @Option(help: "The URL where the file is served, to check its place.")
+    @Option(help: "The URL where the file is served, to check that devices look there.")
     var servedAt: String?
 
     @Flag(help: "Check as for an app that is released to its users.")
@@ -170,7 +170,7 @@ struct LinksExplainCommand: AsyncParsableCommand {
         var loaded: AssociationFileOptions.Loaded
         var link: WebLink
         var explanation: LinkExplanation
-        /// Where the link goes on this machine; nil for a file that was not fetched here.
+        /// Where the link goes on this machine; nil if the association file is not the one that this machine fetched.
         var here: (route: LinkRoute, text: String)?
     }
 
@@ -312,7 +312,7 @@ struct WebLink {
         } catch {
             return error.description
         }
-        return "The link's host or port is invalid, or programs could read it as another one."
+        return "The link's host or port is invalid, or is written so that other programs may read a different host."
     }
 
     /// Explains how the service handles a link that is not a web link.
@@ -343,5 +343,5 @@ extension LinkRoute {
 /// Throws if a text can't be an application identifier.
 private func checkAppIdentifier(_ app: String) throws {
     guard !AppDescription.isIdentifier(app) else { return }
-    throw ValidationError("--app: '\(app)' can't be an application identifier, such as ABCDE12345.org.example.reader.")
+    throw ValidationError("--app: '\(app)' is not an application identifier such as ABCDE12345.org.example.reader.")
 }

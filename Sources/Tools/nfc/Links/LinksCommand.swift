@@ -63,7 +63,7 @@ struct LinksOpenCommand: AsyncParsableCommand {
             let delivery = Delivery(message: try message.encoded(), router: router)
         else { throw noApp }
         guard !dryRun else {
-            // A notification for the link would have no button.
+            // A notification without a button could not open the link.
             guard NotificationContent(uri, router: router)?.actionTitle != nil else { throw noApp }
             return show(delivery, nil)
         }

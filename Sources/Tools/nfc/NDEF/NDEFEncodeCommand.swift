@@ -13,7 +13,7 @@ struct NDEFEncodeCommand: ParsableCommand {
             object with 'records', or one record. A record has 'tnf', 'type_hex',
             'id_hex' and 'payload_hex' (missing ones are empty), or it has its decoded
             content, directly or in 'decoded'. With both 'tnf' and 'decoded', the bytes
-            count. A record with an unknown member can't be encoded; other members
+            are used. A record with an unknown member can't be encoded; other members
             beside 'records' are ignored.
 
             Examples:

@@ -146,7 +146,7 @@ struct RecordBuilder {
     private func version(_ text: String, example: String) throws(CommandFailure) -> (major: UInt8, minor: UInt8) {
         let numbers = text.split(separator: ".").map { UInt8($0) }
         guard numbers.count == 2, let major = numbers[0], let minor = numbers[1], major < 16, minor < 16 else {
-            throw members.error("version", "must be two numbers of 0 to 15, as in \(example)")
+            throw members.error("version", "must be two numbers from 0 to 15, as in \(example)")
         }
         return (major, minor)
     }
@@ -155,7 +155,7 @@ struct RecordBuilder {
         var poster = SmartPosterRecord(uri: URIRecord(try members.string("uri")))
         let titles = try members.optional("titles", "must be an object of texts by language", JSONMembers.object) ?? [:]
         for (language, title) in titles.sorted(by: { $0.key < $1.key }) {
-            guard let text = title.string else { throw members.error("titles", "must have strings") }
+            guard let text = title.string else { throw members.error("titles", "must have only strings as values") }
             guard LanguageCode.isValid(language) else {
                 throw members.error("titles", "must have keys that are each \(LanguageCode.requirement)")
             }
@@ -359,7 +359,7 @@ struct JSONMembers {
         // 2.0 and 1e2 are valid integers too.
         guard let text, let number = Double(text).flatMap(Number.init(exactly:)) else {
             if text == nil { return nil }
-            throw error(key, "must be a whole number of \(Number.min) to \(Number.max)")
+            throw error(key, "must be a whole number from \(Number.min) to \(Number.max)")
         }
         return number
     }

@@ -46,10 +46,10 @@ struct DoctorCommand: AsyncParsableCommand {
         let found = await MachineReaders.list()
         guard found.isEmpty else {
             return found.map {
-                Finding("reader", of: $0.reader, .works, "It is contactless, and nothing has to be set.")
+                Finding("reader", of: $0.reader, .works, "It is contactless, and needs no settings.")
             }
         }
-        let fix = "For virtual tags, nothing is needed: nfc scan --reader virtual"
+        let fix = "Virtual tags need no reader. Try: nfc scan --reader virtual"
         return MachineReaders.absences().map { Finding("reader", of: "pcsc", .limited, $0, fix: fix) }
     }
 
@@ -74,7 +74,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev")) ?? []
         let lines = names.filter { $0.hasPrefix("ttyUSB") || $0.hasPrefix("ttyACM") }.sorted().map { "/dev/\($0)" }
         guard !lines.isEmpty else {
-            return [Finding("serial", .limited, "There is no USB serial adapter, so no PN532 can be used.")]
+            return [Finding("serial", .limited, "No USB serial adapter was found, so a PN532 can't be used.")]
         }
         return lines.map { line in
             if unsafe access(line, R_OK | W_OK) == 0 {
@@ -103,7 +103,8 @@ struct DoctorCommand: AsyncParsableCommand {
                 return Finding("program", of: program.name, .works, try program.path())
             } catch {
                 let fix = "To build it in a clone: dev/nested build \(program.package)"
-                return Finding("program", of: program.name, .limited, "It is not beside nfc or in PATH.", fix: fix)
+                let text = "It was not found next to nfc or in PATH."
+                return Finding("program", of: program.name, .limited, text, fix: fix)
             }
         }
     }

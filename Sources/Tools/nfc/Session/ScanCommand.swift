@@ -26,9 +26,9 @@ struct ScanCommand: AsyncParsableCommand {
               nfc scan --record card.jsonl
               nfc scan --reader replay:card.jsonl
 
-            Exit status: 0 when a tag was read, 1 when no tag came, it could not be
-            read, or its content is not a valid message, 2 for wrong usage, 3 without
-            a reader, 130 when cancelled.
+            Exit status: 0 when a tag was read, 1 when no tag was found, it could not be
+            read, or its content is not a valid message, 2 for wrong usage, 3 without a
+            reader, 130 when cancelled.
             """
     )
 
@@ -138,8 +138,8 @@ struct WriteCommand: AsyncParsableCommand {
               nfc write https://example.com --app com.example.app --lock
 
             Exit status: 0 when the message was written, 1 when the tag refused it, no
-            tag came, or --message is not a valid message, 2 for wrong usage, 3 without
-            a reader, 130 when cancelled.
+            tag was found, or --message is not a valid message, 2 for wrong usage, 3
+            without a reader, 130 when cancelled.
             """
     )
 

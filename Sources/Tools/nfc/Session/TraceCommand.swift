@@ -47,7 +47,7 @@ struct TraceCommand: AsyncParsableCommand {
 
     func validate() throws {
         if noTimes, pcapng != nil {
-            throw ValidationError("A capture always has times, so --no-times does not go with --pcapng.")
+            throw ValidationError("A capture always has times, so --no-times can't be used with --pcapng.")
         }
         guard let pcapng else { return }
         try OutputTarget.check(out: pcapng, json: json, content: ("capture", "--pcapng"))

@@ -199,7 +199,7 @@ extension CommandFailure {
         case .readOnly: "Use another tag."
         case .readProtected: "Use a program that knows its password or key."
         case .messageTooLong: "Use a shorter message, or a tag with more memory."
-        case .keyNeeded: "Use a program that knows it."
+        case .keyNeeded: "Use a program that knows the password or key."
         case .refused, .updateFailed, .badAnswer: "Try again. If it happens again, the tag is worn out."
         default: nil
         }

@@ -41,7 +41,7 @@ struct ReaderOptions: ParsableArguments {
     mutating func use(image: String?) throws {
         guard let image else { return }
         guard tags == nil || tags == image else {
-            throw ValidationError("Name the image once: \(image), or --tags.")
+            throw ValidationError("The image is given twice, as \(image) and with --tags. Leave out --tags.")
         }
         tags = image
     }
@@ -161,7 +161,7 @@ struct TagSourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "An image of the tag: a Flipper .nfc file, a Proxmark3 .json, .bin or .eml file, an .mfd file, a TagInfo "
-                + "report, the project's JSON, or lines of that; - for standard input.",
+                + "report, or the project's JSON, also one image per line; - for standard input.",
             valueName: "file"
         )
     )
@@ -192,7 +192,7 @@ struct TagSourceOptions: ParsableArguments {
     mutating func use(image path: String?) throws {
         if let path {
             guard image == nil || image == path else {
-                throw ValidationError("Name the image once: \(path), or --image.")
+                throw ValidationError("The image is given twice, as \(path) and with --image. Leave out --image.")
             }
             image = path
         }
@@ -201,7 +201,7 @@ struct TagSourceOptions: ParsableArguments {
         }
         try ReaderOptions.check(reader)
         if image != nil, timeout != nil {
-            throw ValidationError("--timeout is only for a reader. Leave it out with an image.")
+            throw ValidationError("--timeout works only with a reader. Leave it out with an image.")
         }
         try checkImageOption("--id", isGiven: id != nil)
         try timeout?.checkSession()
@@ -320,7 +320,7 @@ struct MessageOptions: ParsableArguments {
             )
         }
         if hasRecords, message != nil {
-            throw ValidationError("--message is a whole message. Leave it out, or everything else to write.")
+            throw ValidationError("--message is a whole message. Leave out --message, or everything else to write.")
         }
         for (option, isGiven, other, hasOther) in [
             ("--language", language != nil, "--text", !text.isEmpty),
@@ -328,7 +328,7 @@ struct MessageOptions: ParsableArguments {
             ("--phone", !phone.isEmpty, "--contact", contact != nil),
             ("--email", !email.isEmpty, "--contact", contact != nil),
         ] where isGiven && !hasOther {
-            throw ValidationError("\(option) is only for \(other). Leave it out.")
+            throw ValidationError("\(option) works only with \(other). Leave it out.")
         }
         if let language, !LanguageCode.isValid(language) {
             throw ValidationError("--language takes \(LanguageCode.requirement).")

@@ -174,9 +174,10 @@ struct ImageFile: Sendable {
         guard let other else { return lines }
         // A single object may span several lines, or begin with a byte order mark.
         guard let first = lines.first, first.number != other.number, object(first) != nil else { return [] }
+        let reason = "The first line is a JSON object, but this line is not. Correct or remove it."
         throw CommandFailure(
             TagImageError.Code.malformed.description,
-            "\(name): line \(other.number): The first line is a JSON object, but this one is not. Correct or remove it."
+            "\(name): line \(other.number): \(reason)"
         )
     }
 

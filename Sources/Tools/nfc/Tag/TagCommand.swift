@@ -57,8 +57,8 @@ struct TagReadCommand: AsyncParsableCommand {
               xz -dc card.nfc.xz | nfc tag read -
 
             Exit status: 0 when the tag holds NDEF, even if it is empty, 1 when it does
-            not, the image is damaged, or no tag came, 2 for wrong usage, 3 without a
-            reader, 130 when cancelled.
+            not, the image is damaged, or no tag was found, 2 for wrong usage, 3 without
+            a reader, 130 when cancelled.
             """
     )
 
@@ -141,7 +141,7 @@ struct TagWriteCommand: AsyncParsableCommand {
               nfc tag write - --out - https://a.example < blank.nfc > card.nfc
 
             Exit status: 0 when the message was written, 1 when the tag refused it or
-            left, the field was cut, or no tag came, 2 for wrong usage, 3 without a
+            left, the field was cut, or no tag was found, 2 for wrong usage, 3 without a
             reader, 130 when cancelled.
             """
     )
@@ -228,8 +228,8 @@ struct TagLockCommand: AsyncParsableCommand {
               nfc tag lock --reader pcsc
 
             Exit status: 0 when the tag was made read-only, 1 when it already was, it
-            refused or left, or no tag came, 2 for wrong usage, 3 without a reader, 130
-            when cancelled.
+            refused or left, or no tag was found, 2 for wrong usage, 3 without a reader,
+            130 when cancelled.
             """
     )
 

@@ -12,8 +12,8 @@ struct TagCreateCommand: AsyncParsableCommand {
         commandName: "create",
         abstract: "Make the image of a new tag, as from the factory.",
         discussion: """
-            It makes tags of every type. For the products, see --list. A part of a
-            name will do where no other product has it, and case, spaces and hyphens
+            It makes tags of every type. For the products, see --list. Part of a name is
+            enough if no other product's name contains it. Case, spaces and hyphens
             don't matter.
 
             Examples:
@@ -263,7 +263,7 @@ struct TagConvertCommand: ParsableCommand {
               mct            .mct   MIFARE Classic Tool: Classic
               taginfo        .xml   NXP TagInfo, XML or text; read only
 
-            The format of a file is found from its content. If a format can't hold all
+            A file's format is detected from its content. If a format can't hold all
             of a tag, the command fails and says what would be lost. --lossy writes the
             file without that. --uid is for the memory of a Type 5 tag. Details that a
             virtual tag does not have are left out of a file in another format. A note
@@ -298,7 +298,7 @@ struct TagConvertCommand: ParsableCommand {
     @Flag(help: "Leave out what the format can't hold, and say what that is.")
     var lossy = false
 
-    @Option(help: "The UID in hex, for the memory of a Type 5 tag without it.")
+    @Option(help: "The UID in hex, for a Type 5 memory dump that does not contain it.")
     var uid: HexArgument?
 
     @Flag(help: "Print one JSON object.")

@@ -67,7 +67,8 @@ extension TagFact {
 }
 
 extension TagInspection {
-    /// The facts about a tag on a reader, from its memory if all of it could be read, otherwise from single answers.
+    /// The facts about a tag on a reader, from its memory if all of it could be read, otherwise from the answers to
+    /// single commands.
     var facts: [TagFact] {
         if let contents { return contents.facts(without: unknown) }
         var facts = activationFacts

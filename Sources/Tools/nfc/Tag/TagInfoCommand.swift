@@ -27,7 +27,7 @@ struct TagInfoCommand: AsyncParsableCommand {
               nfc tag info images.jsonl --id t2t-09 --json
 
             Exit status: 0 when the tag was found, with or without NDEF, 1 when the
-            image is invalid, the tag left, or no tag came, 2 for wrong usage, 3
+            image is invalid, the tag left, or no tag was found, 2 for wrong usage, 3
             without a reader, 130 when cancelled.
             """
     )
