@@ -145,7 +145,7 @@ final class CommandInterface {
         scan --many [COUNT]   scans cards until there are COUNT messages, or the time is over
         list                  lists the messages
         show [N]              shows the records of message N, or of the last scan
-        write [N]             writes that message to a card
+        write [N]             writes message N, or the last scan, to a card
         delete N              deletes message N
         quit                  ends the app
         """

@@ -119,7 +119,9 @@ enum MessageText {
     /// Some cards hold many kilobytes, so only the first bytes are shown.
     private static func shown(_ data: Data, _ limit: Int, _ lines: (Data) -> [String]) -> [String] {
         let rest = data.count - limit
-        return lines(data.prefix(limit)) + (rest > 0 ? ["… and \(rest) more bytes, which are not shown"] : [])
+        guard rest > 0 else { return lines(data) }
+        let more = rest == 1 ? "1 more byte, which is not shown" : "\(rest) more bytes, which are not shown"
+        return lines(data.prefix(limit)) + ["… and \(more)"]
     }
 }
 

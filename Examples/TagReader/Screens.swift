@@ -139,7 +139,7 @@ final class Screens {
     private static func question(_ number: Int) -> PhoneScreen.Item {
         .alert(
             "Delete This Message?",
-            text: "Message \(number) is deleted from the list. Cards are not changed.",
+            text: "This deletes message \(number) from the list. Cards are not changed.",
             buttons: [
                 PhoneScreen.Button("Cancel", id: "close", style: .plain),
                 PhoneScreen.Button("Delete", id: "delete", style: .destructive),

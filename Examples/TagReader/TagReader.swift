@@ -68,13 +68,13 @@ struct TagReader {
         Scans cards for messages, shows their content, and writes them to other cards.
         On a terminal it shows the messages and the keys. Otherwise it reads commands
         from standard input, one per line. Type help for a list. With the reader
-        simulator its screens are on the phone there. While it runs, it also receives
-        the messages of cards with a link to its domains.
+        simulator, its screens appear on the simulated phone. While it runs, it also
+        receives the messages of cards with a link to its domains.
 
           --plain       Use lines and commands on a terminal too, for screen readers.
                         TERM=dumb and NFC_SHEET=text do the same.
-          --background  The system starts it like this for a card: it opens a window,
-                        or saves the message if there is no desktop.
+          --background  The system starts the app like this for a card. It opens a
+                        window, or saves the message if there is no desktop.
 
           TagReader
           printf 'scan\\nshow 1\\n' | TagReader

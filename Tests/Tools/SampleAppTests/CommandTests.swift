@@ -71,7 +71,7 @@ import Testing
         let shown = lines.filter { $0.hasPrefix("  Payload     ") || $0.hasPrefix("              ") }.map {
             $0.dropFirst(14)
         }
-        #expect(shown.map(String.init) == rows.flatMap(\.shown) + ["… and 1 more bytes, which are not shown"])
+        #expect(shown.map(String.init) == rows.flatMap(\.shown) + ["… and 1 more byte, which is not shown"])
         #expect(lines.filter { $0.hasPrefix("  Format") }.count == rows.count)
     }
 
