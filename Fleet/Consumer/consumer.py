@@ -255,7 +255,8 @@ def arguments(argv=None) -> argparse.Namespace:
     parser.add_argument("--root", default="opencorenfc", help="the first part of topics")
     parser.add_argument("--client", metavar="ID", help="the session's name at the broker; one for each consumer")
     parser.add_argument("--group", help="share the events with other consumers of this group")
-    parser.add_argument("--batch", type=int, default=1000, metavar="N", help="the most events of a transaction (1000)")
+    parser.add_argument("--batch", type=int, default=1000, metavar="N",
+                        help="the maximum number of events in a transaction (1000)")
     parser.add_argument("--replay-after", type=float, default=10, metavar="S",
                         help="ask for missing events after this time without new ones (10); 0: never")
     options = parser.parse_args(argv)

@@ -67,7 +67,7 @@ def parse(root: str, topic: str, payload: bytes) -> Event:
     if type(sequence) is not int or not 0 < sequence < 2**53:
         raise Rejected("the sequence is not a number")
     if source != f"/{root}/{at.node}/{at.reader}" or (data.get("node"), data.get("reader")) != (at.node, at.reader):
-        raise Rejected("it names another node or reader than its topic")
+        raise Rejected("it names a different node or reader than its topic")
     if identifier != f"{stream}.{at.reader}.{sequence}":
         raise Rejected("the id is not made of stream, reader and sequence")
     return Event(

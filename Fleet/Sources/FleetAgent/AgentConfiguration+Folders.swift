@@ -14,7 +14,7 @@ extension AgentConfiguration {
                 throw ConfigurationError("\(setting): The folder \(path) does not exist. Create it, or name another.")
             }
             guard status.st_mode & S_IFMT == S_IFDIR else {
-                throw ConfigurationError("\(setting): \(path) is not a folder. Name one.")
+                throw ConfigurationError("\(setting): \(path) is not a folder. Name a folder.")
             }
             guard unsafe access(path, R_OK | X_OK) == 0 else {
                 throw ConfigurationError(

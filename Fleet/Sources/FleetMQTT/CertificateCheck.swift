@@ -50,7 +50,7 @@ import Glibc
             "The broker's certificate is from an authority that this machine does not trust. Check ca."
         case 23: "The broker's certificate was revoked."
         // libmosquitto itself compares the host name, and reports no error code for a mismatch.
-        case 0, 1, 62: "The broker's certificate is not for \(host). Check the broker's address."
+        case 0, 1, 62: "The broker's certificate is not valid for \(host). Check the broker's address."
         case let code?: "The broker's certificate was rejected (OpenSSL error \(code)). Check ca and the certificate."
         }
     }

@@ -145,13 +145,14 @@ package final class MQTTConnection: @unchecked Sendable {
     private func connect() {
         guard !isStopped, handle == nil else { return }
         (failure, began, mayWrite) = (nil, SystemTime.now, true)
-        let made = MosquittoHandle(settings, usesVersion5: usesVersion5) { [weak self] event in self?.take(event) }
-        handle = made
-        let result = made.connect()
-        guard result == nil, let socket = made.socket else {
+        let newHandle = MosquittoHandle(settings, usesVersion5: usesVersion5) { [weak self] event in self?.take(event) }
+        handle = newHandle
+        let result = newHandle.connect()
+        guard result == nil, let socket = newHandle.socket else {
             return lose(result ?? MQTTFailure(.unreachable, "\(settings.address) can't be reached."))
         }
-        // Otherwise child processes would inherit the socket, and its closing would wake the loop again and again.
+        // Otherwise child processes would inherit the socket and keep it open, and after this process closes its own
+        // descriptor, the socket would wake the loop again and again.
         _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
         isWriting = false
         let ready = EventLoop.Watch(socket: socket) { [weak self] isReadable, isWritable in
@@ -242,7 +243,8 @@ package final class MQTTConnection: @unchecked Sendable {
 
     /// Determines whether another client uses the same name, and how long to wait.
     ///
-    /// Not every broker reports this. Some just end each connection soon after it was made.
+    /// Not every broker reports that another client took the name. Some brokers just end each connection soon after it
+    /// was made.
     private func judge(_ reason: MQTTFailure) -> (reason: MQTTFailure, wait: Duration) {
         // The other client waits as long as this one, so only a longer connection shows that it has given up.
         let limit = endings < Self.maximumEndings ? .seconds(10) : Backoff.longestWhenTaken * 2

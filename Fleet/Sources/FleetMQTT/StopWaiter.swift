@@ -10,10 +10,10 @@ final class StopWaiter: @unchecked Sendable {
     init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
 
     func resume() {
-        let waiting = lock.withLock {
+        let pending = lock.withLock {
             defer { continuation = nil }
             return continuation
         }
-        waiting?.resume()
+        pending?.resume()
     }
 }

@@ -137,7 +137,7 @@ final class SpoolCore {
         } catch let error as DatabaseError where Self.isFull(error) {
             makeRoomOnDisk()
         } catch {
-            // Tried again after more transactions.
+            // The next checkpoint, after more transactions, tries again.
         }
     }
 

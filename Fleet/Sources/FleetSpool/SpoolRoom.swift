@@ -53,7 +53,7 @@ extension SpoolCore {
             // The broker has acknowledged this event, so it is not lost.
             guard acknowledged || !ledger.readers[index].earlyAcks.contains(sequence) else { continue }
             var lost = SpoolLedger.Dropped(count: 1, first: sequence, last: sequence)
-            // A report that nobody has received: the next one also covers what it reported.
+            // Nobody has received this report, so the next report also covers the events that it reported.
             if !acknowledged, let report: Data = row["report"], let earlier = SpoolLedger.Dropped(report: Array(report))
             {
                 lost.add(earlier)

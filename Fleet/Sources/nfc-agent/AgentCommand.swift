@@ -103,7 +103,7 @@ struct AgentCommand: AsyncParsableCommand {
             let agent = Agent(settings, broker: broker, spool: spool)
             let roster = ReaderRoster(agent, configuration, log: log.log)
             try await agent.start { await roster.start() }
-            log.log("started", "The agent of \(configuration.node) is running, for \(broker.address).")
+            log.log("started", "The agent of node \(configuration.node) is running, with broker \(broker.address).")
             await signals.wait()
             // A hanging reader or disk must not delay system shutdown. Stored events are safe.
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1900)) {

@@ -104,7 +104,7 @@ struct SecurityTests {
             #expect(failure?.code == .untrusted)
             reasons.append(failure?.reason ?? "")
         }
-        #expect(reasons.last?.contains(isOtherHost ? "is not for " : "authority") == true, "\(reasons)")
+        #expect(reasons.last?.contains(isOtherHost ? "is not valid for " : "authority") == true, "\(reasons)")
     }
 
     @Test("Failed connection: the reason names what is missing: mqtts://, mqtt:// or a client certificate")

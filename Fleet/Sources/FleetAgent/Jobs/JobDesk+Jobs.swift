@@ -30,7 +30,7 @@ extension JobDesk {
         }
     }
 
-    /// So short that a sender learns of it, and so long that the outcomes are few.
+    /// Short enough that a sender still notices the report, and long enough that there are few reports.
     private static let dropReportDelay = Duration.seconds(10)
 
     /// Reports the messages without an outcome of their own.
@@ -40,7 +40,7 @@ extension JobDesk {
         let count = dropped
         dropped = 0
         let reason = """
-            \(count) messages have no outcome of their own, because there were more than this node can handle or answer. \
+            \(count) messages have no outcome of their own, because this node received more than it can handle or answer. \
             Send fewer at a time.
             """
         untrustedJobLog("jobs-dropped", reason, [.init("count", .integer(count))])
@@ -72,8 +72,8 @@ extension JobDesk {
     }
 
     private func take(_ job: Job, now: Int64) async throws(JobRefusal) {
-        // A new job has to fit before it is in the journal, so that jobs without an end do not fill the disk. One that has
-        // ended is answered again in any case.
+        // Check the room before a new job is in the journal, so that endless new jobs do not fill the disk. A job that
+        // has already ended needs no room: its outcome is sent again.
         var isRefused = false
         let hasRoom = !job.work.needsTag || (try? board.checkRoom(for: job)) != nil
         do throws(SpoolError) {

@@ -14,7 +14,7 @@ extension Agent {
         guard stations[reader.name] == nil, !isStopping else { return }
         let handler = StationHandler(self, reader, removalDelay: settings.removalDelay, jobs: jobs)
         let station = ReaderStation(reader, handler: handler)
-        // Started before it is stored, so that a following stop also stops the station.
+        // Start the station before storing it, so that a later stop of the agent finds a station that was started.
         station.start()
         stations[reader.name] = (station, loopActor.begin { _ in await station.run() })
         log("reader", "The reader \(reader.name) is \(reader.reader).", [.init("reader", .string(reader.name.text))])
@@ -59,7 +59,7 @@ extension Agent {
             hasFailedToFlush = false
             await keepUnstored(stored.events)
             sendOrPump(stored)
-            // Whether there is space again is checked by `lookForRoom`.
+            // `lookForRoom` checks whether there is space again.
             if let shortage = stored.shortage { noteRoom(shortage) }
             guard stored.hasLast, let last = stored.events.last else { return nil }
             return EventPosition(stream: spool.stream, node: node, reader: reader, sequence: last.sequence).id

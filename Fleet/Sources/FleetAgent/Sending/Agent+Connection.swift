@@ -18,7 +18,8 @@ extension Agent {
             log("connected", "Connected to \(connection.address).")
             connection.subscribe(subscriptions)
             await storeUnstored()
-            // Otherwise events that the broker acknowledged before it disconnected would be sent again.
+            // Store the acknowledgements first. Otherwise the events that the broker acknowledged over the last
+            // connection would be sent again.
             await flush()
             outbox.connect(last: await spool.lastNumber())
             await announceAll()

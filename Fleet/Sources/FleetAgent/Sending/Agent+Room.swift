@@ -44,10 +44,11 @@ extension Agent {
 
     /// Stores the events waiting in memory, if there is space.
     func storeUnstored() async {
-        // The spool is not read again up to the last event sent. So earlier events are first sent from memory.
+        // Events before the last event sent are not read from the spool again, so keep them in memory until they are
+        // sent.
         let events = unstoredEvents.filter { outbox.inFlight[$0.number] != nil || $0.number > outbox.lastSent }
-        guard !events.isEmpty, let left = try? await spool.store(events) else { return }
-        let stored = Set(events.map(\.number)).subtracting(left.map(\.number))
+        guard !events.isEmpty, let unstored = try? await spool.store(events) else { return }
+        let stored = Set(events.map(\.number)).subtracting(unstored.map(\.number))
         unstoredEvents.removeAll { stored.contains($0.number) }
     }
 

@@ -32,8 +32,8 @@ extension Agent {
                     later(Self.retryDelay) { await $0.wantPump() }
                     break
                 }
-                // An event may be in the spool by now, although it is still in memory too. One that the job desk reported
-                // late has a smaller number than the last event sent.
+                // An event in memory may have been stored in the spool by now. An event that the job desk reported late
+                // has a smaller number than the last event sent.
                 let others = unstoredEvents.filter { event in
                     outbox.inFlight[event.number] == nil && !stored.contains { $0.number == event.number }
                 }
@@ -94,7 +94,8 @@ extension Agent {
 
     /// Handles a message that the broker rejected. A rejected event and all later events stay in the spool.
     func refuse(_ number: Int64?, on topic: String, _ reason: String) {
-        // Tried again and again, so logged once, until the broker has accepted an event on the topic.
+        // The event is sent again and again, so log the rejection only once until the broker accepts an event on the
+        // topic.
         if refusedTopics.insert(topic).inserted {
             log(
                 "not-allowed",

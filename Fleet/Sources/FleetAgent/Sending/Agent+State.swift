@@ -93,8 +93,9 @@ extension Agent {
             }
             readers.formUnion(missing)
         }
-        let kept = positions.filter { isShown($0) }.map { settings.topics.position(node, $0.reader) }
-        let gone = retained.subtracting(topics(of: readers)).subtracting(kept).subtracting(topicsBeingCleared.values)
+        let positionTopics = positions.filter { isShown($0) }.map { settings.topics.position(node, $0.reader) }
+        let current = topics(of: readers).union(positionTopics)
+        let gone = retained.subtracting(current).subtracting(topicsBeingCleared.values)
         for topic in gone.sorted() {
             lastClearing += 1
             topicsBeingCleared[lastClearing] = topic

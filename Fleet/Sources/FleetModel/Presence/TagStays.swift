@@ -74,9 +74,9 @@ package struct TagStays: Sendable {
     /// Removes the tags that have been missing for the whole delay.
     package mutating func sweep(now: Duration) -> [Departure] {
         let hasLeft = { [delay] (stay: Stay) in stay.missedAt.map { now - $0 >= delay } ?? false }
-        let left = stays.filter(hasLeft)
+        let endedStays = stays.filter(hasLeft)
         stays.removeAll(where: hasLeft)
-        return left.map { departure(of: $0, now: now) }
+        return endedStays.map { departure(of: $0, now: now) }
     }
 
     /// Removes all tags, because the reader is gone or the agent is stopping.

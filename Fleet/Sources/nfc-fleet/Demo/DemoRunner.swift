@@ -62,7 +62,7 @@ struct DemoRunner {
     }
 
     private mutating func begin() throws {
-        Output.note("The agent of the node demo has one reader, entrance. A poster is held near it.")
+        Output.note("The agent of the node demo has one reader, entrance. A poster is held near the reader.")
         next(.ready, 0.2)
     }
 

@@ -42,13 +42,13 @@ final class DemoSandbox {
             )
         }
         var template = Array("/tmp/nfc-fleet-XXXXXX".utf8CString)
-        guard let made = unsafe mkdtemp(&template).map({ unsafe String(cString: $0) }) else {
+        guard let root = unsafe mkdtemp(&template).map({ unsafe String(cString: $0) }) else {
             throw FleetFailure(.refused, "folder", "A folder can't be created in /tmp. Free some disk space.")
         }
-        folder = made
+        folder = root
         // By then, the agent has ended.
-        lifeline = Lifeline(script: #"sleep 3; rm -rf -- "$0""#, words: [made])
-        tags = DemoTags(folder: made + "/tags")
+        lifeline = Lifeline(script: #"sleep 3; rm -rf -- "$0""#, words: [root])
+        tags = DemoTags(folder: root + "/tags")
         guard let free = port ?? Self.freePort() else {
             throw FleetFailure(.noBroker, "no-port", "This machine has no free port on 127.0.0.1.")
         }
@@ -59,29 +59,29 @@ final class DemoSandbox {
             try write("password", [password])
             // mosquitto's own tool replaces the password with its hash.
             try write("users", ["demo:\(password)"])
-            try Process.run(URL(fileURLWithPath: hasher), arguments: ["-U", made + "/users"]).waitUntilExit()
+            try Process.run(URL(fileURLWithPath: hasher), arguments: ["-U", root + "/users"]).waitUntilExit()
             try write(
                 "mosquitto.conf",
                 [
-                    "listener \(free) 127.0.0.1", "allow_anonymous false", "password_file \(made)/users",
+                    "listener \(free) 127.0.0.1", "allow_anonymous false", "password_file \(root)/users",
                     "user \(NSUserName())",
                 ]
             )
-            let login = ["[login]", "user = \"demo\"", "password_file = \"\(made)/password\""]
+            let login = ["[login]", "user = \"demo\"", "password_file = \"\(root)/password\""]
             try write("fleet.toml", ["broker = \"\(broker)\""] + login)
             try write(
                 "agent.toml",
                 [
-                    "node = \"demo\"", "broker = \"\(broker)\"", "state_folder = \"\(made)/state\"",
+                    "node = \"demo\"", "broker = \"\(broker)\"", "state_folder = \"\(root)/state\"",
                     "tags = \"\(tags.folder)\"",
                     "readers = []", "[[reader]]", "name = \"entrance\"", "reader = \"virtual\"",
                 ] + login
             )
         } catch {
-            throw FleetFailure(.refused, "folder", "The folder \(made) can't be written: \(error.localizedDescription)")
+            throw FleetFailure(.refused, "folder", "The folder \(root) can't be written: \(error.localizedDescription)")
         }
-        processes.append(try DemoProcess(mosquitto, ["-c", made + "/mosquitto.conf"], log: made + "/mosquitto.log"))
-        processes.append(try DemoProcess(agent, ["--config", made + "/agent.toml"], log: made + "/agent.log"))
+        processes.append(try DemoProcess(mosquitto, ["-c", root + "/mosquitto.conf"], log: root + "/mosquitto.log"))
+        processes.append(try DemoProcess(agent, ["--config", root + "/agent.toml"], log: root + "/agent.log"))
     }
 
     private func write(_ name: String, _ lines: [String]) throws {

@@ -9,7 +9,7 @@ struct AllowCommand: AsyncParsableCommand {
         abstract: "Change which tags are allowed at a node.",
         discussion: """
             While a list exists, each tag event says whether the tag is on the list.
-            --clear replaces the list by an empty one; --mode off removes the list.
+            --clear replaces the list with an empty one; --mode off removes the list.
             With --reader, the list is for one reader, otherwise for all readers that
             have no list of their own.
 
@@ -30,7 +30,7 @@ struct AllowCommand: AsyncParsableCommand {
     @Option(help: "replace, add, remove or off.")
     var mode: Job.AllowChange.Mode = .replace
 
-    @Flag(help: "Allow no tag at all: replace the list by an empty one.")
+    @Flag(help: "Allow no tag at all: replace the list with an empty one.")
     var clear = false
 
     func validate() throws {

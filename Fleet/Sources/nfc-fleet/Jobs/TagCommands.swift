@@ -11,7 +11,7 @@ struct ProtectCommand: AsyncParsableCommand {
         discussion: """
             For NTAG21x and MIFARE Ultralight EV1. With --secret, the password is in a
             file on the node and is never sent. With --password-file, it is in a file
-            here: 8 hexadecimal digits, and after a space 4 of the acknowledgement.
+            here: 8 hexadecimal digits, a space, and 4 digits for the acknowledgement.
 
             Example:
               nfc fleet protect kiosk-7 --secret posters

@@ -36,7 +36,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard from >= 1, from <= to else {
-            throw ValidationError("The numbers must be at least 1, and the last one not less than the first.")
+            throw ValidationError("The first number must be at least 1, and the last must not be less than the first.")
         }
     }
 

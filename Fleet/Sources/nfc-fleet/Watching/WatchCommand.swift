@@ -117,7 +117,7 @@ struct EventWatch {
                 count += 1
                 if count == limits.count { return true }
             case .reminder:
-                let reason = "\(count) events arrived within \(limits.timeout ?? 0) seconds."
+                let reason = "Only \(count) events arrived within \(limits.timeout ?? 0) seconds."
                 throw FleetFailure(.refused, "timeout", reason)
             default: break
             }
@@ -128,7 +128,7 @@ struct EventWatch {
     private func print(_ message: MQTTMessage, _ topics: FleetTopics) {
         if options.json { return Output.line(ReceivedJSON.line(message.payload)) }
         guard let place = topics.place(of: message.topic), let event = try? JSONValue(parsing: message.payload) else {
-            return Output.note("A message is not an event.")
+            return Output.note("A received message is not an event.")
         }
         Output.line(EventText.text(event, place.node, place.reader))
     }
