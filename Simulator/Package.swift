@@ -83,7 +83,7 @@ let package = Package(
                 ),
             swiftSettings: strict
         ),
-        // What "Copy as test" has made: it has to compile, and to pass.
+        // The tests that "Copy as test" has generated. They must compile and pass.
         .testTarget(
             name: "SimulatedFlowTests",
             dependencies: root("CoreNFC", "NFCTestKit"),

@@ -71,12 +71,12 @@ public final class Simulator: Sendable {
 
     /// Ends background reading. Programs that wait for their turn fail.
     public func stop() async {
-        let (watcher, waiting) = delivery.withLock { delivery in
+        let (watcher, semaphores) = delivery.withLock { delivery in
             delivery.isStopped = true
             defer { delivery.waiting = [:] }
             return (delivery.watcher.take(), Array(delivery.waiting.values))
         }
-        for semaphore in waiting { semaphore.signal() }
+        for semaphore in semaphores { semaphore.signal() }
         await watcher?.stop()
     }
 
@@ -272,11 +272,11 @@ public final class Simulator: Sendable {
     }
 
     func unregister(_ client: Int) {
-        let waiting = delivery.withLock { delivery in
+        let semaphore = delivery.withLock { delivery in
             delivery.programs[client] = nil
             return delivery.waiting.removeValue(forKey: client)
         }
-        waiting?.signal()
+        semaphore?.signal()
     }
 
     /// Blocks until it is the program's turn. For programs that send frames without a claim.

@@ -92,6 +92,6 @@ class Conditions(BrowserTest):
         for label in ("Radio off", "Weak field", "No airtime"):
             self.switch(label)
         self.set_to("instant", True)
-        self.window.button(".conditions", "All as usual")
+        self.window.button(".conditions", "All normal")
         self.simulator.until(lambda state: state["switches"]["radio"] and not state["switches"]["weak_field"] and not state["switches"]["instant"])
-        self.window.wait_text(".set-conditions", "All as usual")
+        self.window.wait_text(".set-conditions", "All normal")

@@ -508,7 +508,7 @@ private enum Long {
     ]
 }
 
-/// What the app did: it reads a tag's message, and writes another one if it has one.
+/// What the app did: it reads a tag's message, and writes its own message if it has any.
 final class SimulatedSession: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
     let message: [UInt8]?
     /// Whether it waits until a single tag is near.

@@ -193,7 +193,7 @@ extension SimulatorState {
         guard let found = background.notification(action["notification"]?.string) else {
             throw SimulatorFailure(
                 "no-such-notification",
-                "No notification has this id. \"notification\" must be the id of one in the list."
+                "No notification has this id. \"notification\" must be an id from the list."
             )
         }
         return found

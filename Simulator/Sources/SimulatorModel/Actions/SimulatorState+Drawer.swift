@@ -56,7 +56,8 @@ extension SimulatorState {
         card.json(isNear: field.isNear(card.id), isHeld: field.held.contains(card.id))
     }
 
-    /// Records a tag at the end of the list. A page appends a single one by itself; for more, it needs their order.
+    /// Records a new tag at the end of the list. A page appends a single tag by itself; for several tags, the page
+    /// needs their order.
     private mutating func appended(_ card: DrawerCard) {
         if appendedTag == nil { appendedTag = card.id } else { touch(.tags) }
         touch(.summary)

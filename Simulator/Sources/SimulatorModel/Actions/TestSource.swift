@@ -332,7 +332,7 @@ struct TestSource: Sendable {
     /// The source of the session class, which reads the first tag or writes to it.
     private static let session = """
 
-        /// What the app did: it reads a tag's message, and writes another one if it has one.
+        /// What the app did: it reads a tag's message, and writes its own message if it has any.
         final class SimulatedSession: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
             let message: [UInt8]?
             /// Whether it waits until a single tag is near.

@@ -200,7 +200,7 @@ struct BackgroundService: Sendable {
         case .tooManyArrivals: "Too many tags arrive, so this one is ignored."
         case .turnedAway(let count): "\(count) earlier tags were ignored, because too many arrived."
         case .notKept, .kept: "The notification stays in the list."
-        case .nothingToOpen: "Nothing opens the link any more."
+        case .nothingToOpen: "The link can't be opened any more."
         case .notDelivered: "The link could not be opened."
         case .forgotten: "There are too many notifications, so the oldest was dropped."
         }

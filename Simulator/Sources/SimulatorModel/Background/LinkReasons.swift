@@ -66,7 +66,7 @@ enum LinkReasons {
         steps.append(step("URI record", true, "The first URI record has \(shown)."))
         steps += links(uri, router)
         func announced(_ place: String, app: String? = nil, _ why: String) -> JSON {
-            let title = "The notification opens it in \(place)."
+            let title = "The notification opens the link in \(place)."
             return result(title, app: app, url: shown, .announced, steps + [step("Decision", true, why)])
         }
         switch router.route(uri) {
@@ -111,7 +111,7 @@ enum LinkReasons {
                         nil,
                         entries.isEmpty
                             ? "The app has none."
-                            : "None is for \(url.host). The app has \(DisplayText.plain(entries, limit: 200))."
+                            : "None matches \(url.host). The app has \(DisplayText.plain(entries, limit: 200))."
                     )
                 )
             }

@@ -63,11 +63,11 @@ struct Field: Sendable {
 
     /// Takes all tags away, and returns their ids.
     mutating func removeAll() -> [String] {
-        let left = near.map(\.id)
+        let identifiers = near.map(\.id)
         virtual.removeAll()
         near = []
         held = []
-        return left
+        return identifiers
     }
 
     /// Replaces a tag that is near by a new tag with the same id.

@@ -161,9 +161,9 @@ public final class ProgramConnection: Sendable {
     private func commands(_ client: AppList.Client) -> CardCommands {
         cards.withLock { cards in
             if let cards { return cards }
-            let made = CardCommands(PhoneReader(simulator: simulator, source: client.app))
-            cards = made
-            return made
+            let newCommands = CardCommands(PhoneReader(simulator: simulator, source: client.app))
+            cards = newCommands
+            return newCommands
         }
     }
 

@@ -10,7 +10,7 @@ extension SimulatorState {
         guard hello["hello"]?.int == 1 else {
             throw SimulatorFailure(
                 "unknown-version",
-                "The first line is {\"hello\":1,\"client\":\"app\",\"name\":…}; this simulator has version 1."
+                "The first line must be {\"hello\":1,\"client\":\"app\",\"name\":…}; this simulator has version 1."
             )
         }
         let isApp: Bool

@@ -206,7 +206,7 @@ public final class DrawerFolder: Sendable {
         if let problem {
             onProblem("\(problem) Changes are not saved. The simulator tries again every \(Self.interval) seconds.")
         } else {
-            onProblem("All changes are saved again in \(path).")
+            onProblem("Saving works again. All changes are saved in \(path).")
         }
         onChange?(problem)
     }

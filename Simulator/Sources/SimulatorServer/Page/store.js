@@ -21,7 +21,7 @@ export class Store {
     state = structuredClone(empty);
     /** Whether a state was received. */
     isLoaded = false;
-    /** The tag that the inspector shows. Each window has its own selection, which it keeps over a reload. */
+    /** The tag that the inspector shows. Each window has its own selection, which it keeps across a reload. */
     selected = kept('tag') ?? null;
     /** The tag that this window has made last, until the drawer shows it. */
     newTag = null;

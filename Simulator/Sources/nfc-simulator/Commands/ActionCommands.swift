@@ -222,7 +222,7 @@ struct ExportCommand: ActionCommand {
 
     func validate() throws {
         guard !(options.json && file == "-") else {
-            throw ValidationError("With --json, name a file: - would print both it and the JSON on standard output.")
+            throw ValidationError("With --json, name a file: with -, both would go to standard output.")
         }
     }
 

@@ -9,7 +9,7 @@ import SimulatorServer
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "run", abstract: "Run the simulator (the default)")
 
-    @Option(help: "The port of the page on 127.0.0.1. Default: another free port at each start.")
+    @Option(help: "The port of the page on 127.0.0.1. Default: a different free port at each start.")
     var port: UInt16 = 0
 
     @Option(help: "The folder of the drawer. Created if it does not exist.", completion: .directory)
@@ -17,8 +17,8 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            A saved file to open, whose apps are started. Without --tags, the drawer is temporary, and your own stays \
-            unchanged.
+            A saved file to open, whose apps are started. Without --tags, the drawer is temporary, and your own drawer \
+            stays unchanged.
             """,
         completion: .file()
     )
@@ -38,7 +38,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard tags != "" else {
-            throw ValidationError("--tags needs the path of a folder. The current one is: --tags .")
+            throw ValidationError("--tags needs the path of a folder. For the current folder: --tags .")
         }
     }
 
@@ -82,7 +82,7 @@ struct RunCommand: AsyncParsableCommand {
                     ])
                 } else {
                     Output.text("The simulator is running at \(url)")
-                    Output.text("This address works once, in your browser. For another one: nfc simulator")
+                    Output.text("This address works once, in your browser. For a new address: nfc simulator")
                     Output.text("Programs connect to it with NFC_READER=simulator. Ctrl-C ends it.")
                 }
                 if opensBrowser, Browser.isAvailable, let file = try? server.writePageFile() { Browser.open(file) }

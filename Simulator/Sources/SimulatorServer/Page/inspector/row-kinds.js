@@ -11,7 +11,10 @@ export function isUnansweredSearch(row) {
 /** The commands that a tag obeys without an answer (ISO/IEC 14443-3, 15693-3, NFC Forum T2T). */
 const silences = /^(HLTA|STAY QUIET|SECTOR SELECT \S+, second packet)\b/;
 
-/** Whether an error occurred in a row. A search without an answer is not an error, nor is the silence that a command asks for. */
+/**
+ * Whether an error occurred in a row. A search without an answer is not an error, nor is silence after a command that
+ * tags obey without an answer.
+ */
 export function isFailure(row) {
     return Boolean(row.error) && !isUnansweredSearch(row) && !(row.error === 'timeout' && silences.test(row.words ?? ''));
 }

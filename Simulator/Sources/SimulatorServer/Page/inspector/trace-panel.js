@@ -25,7 +25,10 @@ export function makeTracePanel() {
     /** How many rows were added while the list did not follow them. */
     let unseen = 0;
     let isStale = false;
-    /** The rows that are folded into an earlier one, with its index; how many each has; and those that the user has unfolded. */
+    /**
+     * The index of the row that each folded row is folded into; how many rows are folded into each row; and the rows
+     * that the user has unfolded.
+     */
     let headOf = new Map();
     let folded = new Map();
     const unfolded = new Set();

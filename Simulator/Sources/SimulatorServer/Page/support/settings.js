@@ -13,7 +13,10 @@ export function keepSetting(name, value) {
     document.cookie = `${prefix}${name}=${value}; Max-Age=${aYear}; Path=/; SameSite=Strict`;
 }
 
-/** Returns what this window has kept over a reload. It belongs to the window's entry in the history, so it leaves with it. */
+/**
+ * Returns what this window has kept across a reload. It belongs to the window's entry in the history, and is lost with
+ * that entry.
+ */
 export function kept(name) {
     return history.state?.[name];
 }
@@ -23,7 +26,7 @@ export function keep(name, value) {
 }
 
 /**
- * Keeps the scroll position of an element over a reload.
+ * Keeps the scroll position of an element across a reload.
  *
  * @param {HTMLElement} element
  * @param {string} name the name of the kept value
