@@ -76,7 +76,7 @@ extension Trace {
     func table(last count: Int) -> String {
         let lines = description.split(separator: "\n", omittingEmptySubsequences: false)
         var shown: [Substring] = []
-        // The lines after a fault's: the exchange's request and answer.
+        // How many lines of a fault are still to be shown: its own, and the request and answer of its exchange.
         var more = 0
         var hasGap = false
         for (index, line) in lines.enumerated() {

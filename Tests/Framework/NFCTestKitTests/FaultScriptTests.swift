@@ -51,7 +51,7 @@ struct FaultScriptTests {
             try await explore(.replay("loss@1+lost@2"), near: linkTag) { _ = try await LinkClient.run($0) }
         }
         #expect(error?.code == .badReplay)
-        #expect(error?.reason.hasPrefix("\"lost@2\" replays nothing. ") == true)
+        #expect(error?.reason.hasPrefix("\"lost@2\" can't be replayed. ") == true)
         #expect(error?.reason.contains(" Write loss@N, gone@N, slip@N ") == true)
     }
 

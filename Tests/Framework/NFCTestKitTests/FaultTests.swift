@@ -223,7 +223,7 @@ import VirtualTags
             try await explore(.replay(FaultScript(line)), near: linkTag) { _ = try await LinkClient.run($0) }
         }
         #expect(error?.code == .badReplay)
-        #expect(error?.reason.contains("\"\(line)\" replays nothing: the run made") == true)
+        #expect(error?.reason.contains("\"\(line)\" had no effect: the run made") == true)
     }
 
     @Test func `replay without a tag or a session: fails as badReplay`() async throws {

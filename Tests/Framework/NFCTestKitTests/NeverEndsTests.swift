@@ -64,7 +64,7 @@ import VirtualTags
                 try await Self.wait(field) { session(delegate, begins: true) }
             }
         }
-        #expect(alone.contains("No tag came near"), "\(alone)")
+        #expect(alone.contains("no tag came near"), "\(alone)")
         let long = await Self.message(limit: .seconds(5)) { _ in try await Task.sleep(for: .seconds(9)) }
         #expect(long.contains("its limit is 5 s. The next event is at 9 s."), "\(long)")
         for text in [released, unbegun, long] { #expect(!text.contains("continuation"), "\(text)") }

@@ -70,7 +70,7 @@ import Testing
         let failure = await #expect(throws: ExplorationFailure.self) {
             try await explore(.losses) { field in try await LinkClient.runToLimit(field) }
         }
-        #expect(failure?.finding.contains("No tag came near") == true, "\(failure?.finding ?? "")")
+        #expect(failure?.finding.contains("no tag came near") == true, "\(failure?.finding ?? "")")
     }
 
     @Test func `flow that polls until the session's limit: reported in the first run`() async throws {

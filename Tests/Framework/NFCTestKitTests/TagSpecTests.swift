@@ -33,7 +33,7 @@ import VirtualTags
 
     @Test(
         arguments: [
-            (.product("NTAG215", uid: [1, 2, 3, 4]), .badTag, "A UID of NTAG215 has 7 bytes, and not 4."),
+            (.product("NTAG215", uid: [1, 2, 3, 4]), .badTag, "A UID of NTAG215 has 7 bytes, not 4."),
             (.product("NTAG213", holding: .text(String(repeating: "x", count: 200))), .badTag, "A NTAG213 can't hold "),
             (.dump([1, 2, 3]), .badTag, "The dump can't be read. "),
             ("NTAG21", .unknownProduct, "The product \"NTAG21\" does not exist. Write \"NTAG210\","),

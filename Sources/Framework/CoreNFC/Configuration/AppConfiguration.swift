@@ -202,7 +202,7 @@ extension AppConfiguration {
         package var fix: String
 
         /// A text for people with the key, the file and the fix.
-        package var message: String { "\(key.rawValue) is missing in \(file). \(fix)" }
+        package var message: String { "\(key.rawValue) is missing from \(file). \(fix)" }
 
         /// The error that the app receives.
         package var readerError: NFCReaderError {
@@ -285,7 +285,7 @@ extension AppConfiguration {
             key: .selectIdentifiers,
             file: infoPlist.path,
             fix: name.isEmpty
-                ? "A SELECT by name needs the name of an application in this list."
+                ? "A SELECT by name must give the name of an application in this list."
                 : "Add the application \(name) to its values."
         ).readerError
     }

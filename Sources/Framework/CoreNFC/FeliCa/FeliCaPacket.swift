@@ -43,14 +43,14 @@ enum FeliCaPacket {
         guard packet.count <= maximumLength else {
             throw NFCReaderError(
                 .readerTransceiveErrorPacketTooLong,
-                reason: "A packet has at most \(maximumLength) bytes besides its length."
+                reason: "A packet can have at most \(maximumLength) bytes after its length byte."
             )
         }
         let bytes = Array(packet)
         if let idm, bytes[0] != Command.polling.rawValue, bytes.count >= 9, Array(bytes[1..<9]) != idm {
             throw NFCReaderError(
                 .readerErrorSecurityViolation,
-                reason: "The packet has the IDm of another system or card than currentIDm."
+                reason: "The IDm in the packet is not currentIDm: it belongs to another system or card."
             )
         }
         return bytes
@@ -59,7 +59,7 @@ enum FeliCaPacket {
     /// Encodes a list of nodes: the count, from 1 to `limit`, and two bytes for each node.
     static func nodes(_ list: [Data], limit: Int = 32) throws -> [UInt8] {
         guard (1...limit).contains(list.count), list.allSatisfy({ $0.count == 2 }) else {
-            throw wrongLength("The list needs from 1 to \(limit) codes of two bytes each.")
+            throw wrongLength("The list must have 1 to \(limit) codes of two bytes each.")
         }
         return [UInt8(list.count)] + list.flatMap { $0 }
     }
@@ -75,7 +75,7 @@ enum FeliCaPacket {
             throw wrongLength("A block list element has two bytes when its first bit is 1, and three otherwise.")
         }
         if let data, data.count != blocks.count || !data.allSatisfy({ $0.count == 16 }) {
-            throw wrongLength("Each block list element needs one block of 16 bytes.")
+            throw wrongLength("The data must have one block of 16 bytes for each block list element.")
         }
         return services + [UInt8(blocks.count)] + blocks.flatMap { $0 } + (data ?? []).flatMap { $0 }
     }
@@ -97,14 +97,14 @@ struct FeliCaAnswer {
     /// - Parameter idm: the IDm of the addressed card; nil for any card.
     init(parsing bytes: [UInt8], to command: FeliCaPacket.Command, from idm: [UInt8]?) throws {
         guard bytes.count >= 9 else {
-            throw NFCReaderError.unexpectedLength("An answer has at least a code and an IDm.")
+            throw NFCReaderError.unexpectedLength("An answer must have at least a code and an IDm.")
         }
         self.idm = Array(bytes[1..<9])
         data = Array(bytes[9...])
         guard bytes[0] == command.rawValue + 1, idm == nil || self.idm == idm else {
             throw NFCReaderError(
                 .readerTransceiveErrorTagResponseError,
-                reason: "The answer belongs to another command, or to another card."
+                reason: "The answer belongs to another command, or is from another card."
             )
         }
     }
@@ -112,7 +112,9 @@ struct FeliCaAnswer {
     /// Decodes the manufacture parameter, and the requested data or no bytes.
     func polling() throws -> (Data, Data) {
         guard data.count == 8 || data.count == 10 else {
-            throw NFCReaderError.unexpectedLength("An answer to Polling has a PMm of 8 bytes, and perhaps 2 more.")
+            throw NFCReaderError.unexpectedLength(
+                "An answer to Polling must have a PMm of 8 bytes, and can have 2 more bytes."
+            )
         }
         return (Data(data[..<8]), Data(data[8...]))
     }
@@ -130,13 +132,19 @@ struct FeliCaAnswer {
 
     /// Decodes a mode, which is one byte.
     func mode() throws -> Int {
-        guard data.count == 1 else { throw NFCReaderError.unexpectedLength("A mode is one byte.") }
+        guard data.count == 1 else {
+            throw NFCReaderError.unexpectedLength("The mode should have 1 byte, but has \(data.count).")
+        }
         return Int(data[0])
     }
 
     /// Decodes two status flags without further data.
     func status() throws -> NFCFeliCaStatusFlag {
-        guard data.count == 2 else { throw NFCReaderError.unexpectedLength("The answer is not just two status flags.") }
+        guard data.count == 2 else {
+            throw NFCReaderError.unexpectedLength(
+                "After the IDm, the answer should have 2 bytes (the status flags), but has \(data.count)."
+            )
+        }
         return try leadingStatus()
     }
 

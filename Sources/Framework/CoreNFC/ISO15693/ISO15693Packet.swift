@@ -83,11 +83,11 @@ enum ISO15693Packet {
         guard let code = UInt8(exactly: code), (0xA0...0xDF).contains(code) else {
             throw NFCReaderError(
                 .readerErrorInvalidParameter,
-                reason: "The code of a custom command is from 0xA0 to 0xDF."
+                reason: "The code of a custom command must be from 0xA0 to 0xDF."
             )
         }
         guard let manufacturer = UInt8(exactly: manufacturer) else {
-            throw outOfBound("A manufacturer's code is from 0 to 0xFF.")
+            throw outOfBound("A manufacturer's code must be from 0 to 0xFF.")
         }
         guard !flags.contains(.address) else {
             throw NFCReaderError.refusedByPhone("A custom command can't be addressed: leave out the flag and the UID.")
@@ -98,7 +98,7 @@ enum ISO15693Packet {
     /// Builds a request from the caller's flags, command and data, exactly as given.
     static func raw(flags: Int, code: Int, data: Data) throws -> [UInt8] {
         guard let flags = UInt8(exactly: flags), let code = UInt8(exactly: code) else {
-            throw outOfBound("Flags and command are one byte each.")
+            throw outOfBound("The flags and the command must be one byte each.")
         }
         return try withCheckedLength([flags, code] + data)
     }
@@ -122,7 +122,7 @@ enum ISO15693Packet {
         case .none: return []
         case .byte(let byte): return [byte]
         case .message(let identifier, let message):
-            guard let byte = UInt8(exactly: identifier) else { throw outOfBound("An identifier is one byte.") }
+            guard let byte = UInt8(exactly: identifier) else { throw outOfBound("The identifier must be one byte.") }
             return [byte] + message
         case .block(let number, let data):
             guard (0...last).contains(number) else { throw outOfBound("Blocks are numbered from 0 to \(last).") }
@@ -131,9 +131,9 @@ enum ISO15693Packet {
         case .blocks(let range, let data):
             guard (0...last).contains(range.location), (1...(last + 1)).contains(range.length),
                 range.location + range.length <= last + 1
-            else { throw outOfBound("Blocks are numbered from 0 to \(last), and a range has at least one.") }
+            else { throw outOfBound("Blocks are numbered from 0 to \(last), and a range has at least one block.") }
             if let data, data.count != range.length || data[0].isEmpty || Set(data.map(\.count)).count > 1 {
-                throw wrongLength("The range needs as many blocks of data, all of the same size.")
+                throw wrongLength("The data must have one block for each block of the range, all of the same size.")
             }
             return encode(range.location, isExtended: isExtended) + encode(range.length - 1, isExtended: isExtended)
                 + (data ?? []).flatMap { $0 }
@@ -202,14 +202,16 @@ struct ISO15693Answer: Sendable {
         case 0x13: "The block was not programmed."
         case 0x14: "The block was not locked."
         case 0x15: "The block is protected."
-        case 0x40: "The tag reports an error of its cryptography."
+        case 0x40: "The tag reports a cryptographic error."
         default: "The tag reports error 0x\(Data([code]).hexText())."
         }
     }
 
     /// Checks that the response has no data, as after a write.
     func expectNoData() throws {
-        guard data.isEmpty else { throw NFCReaderError.unexpectedLength("The tag's answer to the command has data.") }
+        guard data.isEmpty else {
+            throw NFCReaderError.unexpectedLength("The tag's answer should have no data, but has \(data.count) bytes.")
+        }
     }
 
     /// Decodes one block: the security status if requested, and at least one byte of data.
@@ -232,7 +234,9 @@ struct ISO15693Answer: Sendable {
     /// Decodes one status for each block.
     func statuses(count: Int) throws -> [NSNumber] {
         guard data.count == count else {
-            throw NFCReaderError.unexpectedLength("The status of \(count) blocks has \(data.count) bytes.")
+            throw NFCReaderError.unexpectedLength(
+                "The answer has the status of \(data.count) blocks instead of \(count)."
+            )
         }
         return data.map { NSNumber(value: Int($0)) }
     }
@@ -240,7 +244,9 @@ struct ISO15693Answer: Sendable {
     /// Decodes a response to Get System Information.
     func systemInfo() throws -> NFCISO15693SystemInfo {
         guard data.count >= 9 else {
-            throw NFCReaderError.unexpectedLength("System information has at least 9 bytes; there are \(data.count).")
+            throw NFCReaderError.unexpectedLength(
+                "System information should have at least 9 bytes, but has \(data.count)."
+            )
         }
         let fieldFlags = data[0]
         let sizes = [1, 1, 2, 1]

@@ -164,7 +164,7 @@ extension NFCISO7816APDU {
         guard (-1...65_536).contains(expectedResponseLength) else {
             throw NFCReaderError(
                 .readerErrorParameterOutOfBound,
-                reason: "expectedResponseLength is -1, or from 1 to 65536."
+                reason: "expectedResponseLength must be -1, or from 1 to 65536."
             )
         }
         var bytes = [instructionClass, instructionCode, p1Parameter, p2Parameter]

@@ -102,7 +102,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     open var alertMessage: String {
         get { runtime?.alertMessage ?? locals.withLock { $0.alertMessage } }
         set {
-            // A session that ended by itself may end at any time, so an app can't avoid to set a text afterwards.
+            // A session may end by itself at any time, so setting a text after such an end is not a mistake.
             if isInvalidated { mistakes.add(.messageAfterEnd) }
             willUseSession()
             if let runtime {

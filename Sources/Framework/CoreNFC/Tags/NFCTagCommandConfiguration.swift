@@ -35,7 +35,7 @@ public class NFCTagCommandConfiguration: NSObject, NSCopying {
             guard (0...256).contains(retries), interval >= 0, interval <= 60 else {
                 throw NFCReaderError(
                     .tagCommandConfigurationErrorInvalidParameters,
-                    reason: "maximumRetries is from 0 to 256 and retryInterval from 0 to 60 seconds."
+                    reason: "maximumRetries must be from 0 to 256, and retryInterval from 0 to 60 seconds."
                 )
             }
             return RetryPolicy(retries: retries, interval: .seconds(interval))

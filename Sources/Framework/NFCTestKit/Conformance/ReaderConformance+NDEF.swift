@@ -47,7 +47,10 @@ extension ReaderConformance {
             try await stage.write(message, to: found)
             try await stage.perform(on: found) { tag throws(TagError) in try await tag.checkNDEF(message) }
             let read = try await stage.read(from: stage.connectOne())
-            try stage.expect(read == message, "\(message.count) bytes were written, but \(read.count) others read.")
+            try stage.expect(
+                read == message,
+                "\(message.count) bytes were written, but \(read.count) different ones were read."
+            )
         }
         let tooLong = [UInt8](repeating: 0, count: tag.capacity + 1)
         let code = await stage.error(on: try await stage.connectOne()) { tag throws(TagError) in

@@ -246,7 +246,7 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
     public static func replay(_ replay: FaultScript) -> Exploration {
         let part = Part(name: "replay", mustHappen: true) { _ throws(FieldError) in
             if let unreadable = replay.unreadable {
-                throw FieldError(.badReplay, "\"\(unreadable)\" replays nothing. \(FaultScript.help)")
+                throw FieldError(.badReplay, "\"\(unreadable)\" can't be replayed. \(FaultScript.help)")
             }
             return [replay]
         }

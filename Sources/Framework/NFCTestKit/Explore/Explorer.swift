@@ -31,7 +31,7 @@ struct Explorer {
     private var note: RunNote?
     /// The invariants that no run could check so far, each with the reason.
     private var unchecked: [String: String] = [:]
-    private var checked: Set<String> = []
+    private var checkedNames: Set<String> = []
     /// The last run, if some of its objects are still alive. The next run may replace and free them.
     private var possibleLeak: (run: FlowRun, objects: LivingObjects)?
     /// Shows the progress of the runs with faults.
@@ -84,7 +84,7 @@ struct Explorer {
                 seed: settings.seed
             )
             if !chosen.parts.contains(where: \.hasRuns) {
-                throw nothingTried(completed.run, "the exploration has no runs: give one such as .everyLoss")
+                throw nothingTried(completed.run, "the exploration has no runs: add some, such as .everyLoss")
             }
             progress = ExplorationProgress(planned: chosen.parts.reduce(0) { $0 + $1.runCount(after: course) })
             defer { progress?.end() }
@@ -145,8 +145,8 @@ struct Explorer {
         FieldError(
             .badReplay,
             """
-            "\(script)" replays nothing: the run made \(run.trace.exchanges.count) exchanges, and none of the faults happened in \
-            it. The app or its test has changed since: explore again without NFC_REPLAY and .replay.
+            "\(script)" had no effect: the run made \(run.trace.exchanges.count) exchanges, and none of the faults \
+            happened. The app or its test has changed since: explore again without NFC_REPLAY and .replay.
             """,
             trace: run.trace
         )
@@ -217,10 +217,10 @@ struct Explorer {
         for invariant in invariants {
             switch await invariant.check(run) {
             case .holds:
-                checked.insert(invariant.name)
+                checkedNames.insert(invariant.name)
                 unchecked[invariant.name] = nil
             case .nothingToCheck(let reason):
-                if !checked.contains(invariant.name) { unchecked[invariant.name] = reason }
+                if !checkedNames.contains(invariant.name) { unchecked[invariant.name] = reason }
             case .broken(let finding):
                 return ExplorationFailure(run, invariant: invariant.name, finding: finding, runs: runs)
             }

@@ -141,8 +141,8 @@ extension FaultScript {
                 FaultScript(steps.indices.filter { $0 != without }.map { steps[$0] }, seed: seed)
             } : []
         let plainerFaults = steps.indices.compactMap { index -> FaultScript? in
-            let hasPlainer: Set<Kind> = [.silence, .nak, .flip, .slip, .done, .swap]
-            guard hasPlainer.contains(steps[index].kind) || steps[index].comesBack else { return nil }
+            let kindsWithSimplerFault: Set<Kind> = [.silence, .nak, .flip, .slip, .done, .swap]
+            guard kindsWithSimplerFault.contains(steps[index].kind) || steps[index].comesBack else { return nil }
             var steps = steps
             steps[index] = Step(kind: .loss, position: steps[index].position)
             return FaultScript(steps, seed: seed)

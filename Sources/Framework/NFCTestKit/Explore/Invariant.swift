@@ -105,7 +105,7 @@ extension Invariant {
                 "\(tag.name) holds \(now.map { TagMessage(bytes: $0).description } ?? "nothing that can be read")"
             if now == goal || run.isReplaced && now == old { continue }
             if tag.number == nil {
-                // An empty message is left when this tag was lost in its turn.
+                // This tag may have been lost too. A failed write then leaves an empty message.
                 if now?.isEmpty == true, run.reportsFailure { continue }
                 return .broken(
                     """
@@ -186,7 +186,7 @@ extension Invariant {
         }
         if result.isEqual(to: goal) { return .holds }
         if run.isReplaced, let other = run.replacement?.result {
-            // Of two scans, each may have found another of the tags.
+            // If the user scans twice, the scans may have found different tags.
             if run.scansAgain || result.isEqual(to: other) { return .holds }
         }
         if "\(result)" == "\(goal)" {

@@ -21,7 +21,7 @@ extension TestField {
         let end = clock.now + pauses
         await withCheckedContinuation { continuation in
             let waits = state.withLock { state in
-                if state.isOpen { state.waiting.append(SettleCall(continuation: continuation, end: end)) }
+                if state.isOpen { state.settleCalls.append(SettleCall(continuation: continuation, end: end)) }
                 return state.isOpen
             }
             if !waits { continuation.resume() }
@@ -132,7 +132,7 @@ extension TestField {
     public func cancelSheet() async throws {
         try await act("presses Cancel")
         guard sheet.cancel() else {
-            throw FieldError(.noButton, "No session is active, so its sheet has no Cancel button. Begin one first.")
+            throw FieldError(.noButton, "No session is active, so there is no Cancel button. Begin a session first.")
         }
     }
 

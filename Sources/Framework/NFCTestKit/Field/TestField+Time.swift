@@ -20,9 +20,9 @@ extension TestField {
         guard idle.includesUntrackedWork || isNextDelayOver(idle) else { return false }
         let event = clock.nextEvent
         let (next, target) = state.withLock { state -> (SettleCall?, Duration) in
-            guard idle.includesUntrackedWork, let first = state.waiting.first else { return (nil, state.target) }
+            guard idle.includesUntrackedWork, let first = state.settleCalls.first else { return (nil, state.target) }
             if let event, event.kind == .pause, event.deadline <= first.end { return (nil, state.target) }
-            return (state.waiting.removeFirst(), state.target)
+            return (state.settleCalls.removeFirst(), state.target)
         }
         if let next {
             next.continuation.resume()
@@ -138,7 +138,7 @@ extension TestField {
     var missingTag: String? {
         guard virtual != nil, state.withLock({ $0.tags.isEmpty && $0.sessionsMade > 0 }) else { return nil }
         return """
-            No tag came near, because the field has none. Name one, as in \
+            The field has no tag, so no tag came near. Name a tag, as in \
             withField(.product("NTAG215", holding: .uri("https://example.com"))), or call field.bring(_:).
             """
     }

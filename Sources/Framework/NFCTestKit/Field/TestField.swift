@@ -24,7 +24,7 @@ public final class TestField: Sendable {
         var completions: [String: Int] = [:]
         var pending: [(name: String, fail: @Sendable (any Error) -> Void)] = []
         /// The calls of ``settle()`` that wait.
-        var waiting: [SettleCall] = []
+        var settleCalls: [SettleCall] = []
         var stop: (@Sendable (FieldError) -> Void)?
         /// The task of the flow, until the field closes.
         var task: Task<Void, Never>?

@@ -33,7 +33,7 @@ public struct TestReader: Sendable {
         do throws(RecordingError) {
             return TestReader(kind: .recording(try Recording(path: path)))
         } catch {
-            throw FieldError(.badRecording, "\(error.reason) Make one with NFC_RECORD=\(path) in the environment.")
+            throw FieldError(.badRecording, "\(error.reason) To record, set NFC_RECORD=\(path) in the environment.")
         }
     }
 

@@ -115,14 +115,14 @@ extension TestField {
         guard settings.limit > .zero else {
             throw FieldError(
                 .badDuration,
-                "limit: is \(settings.limit), which leaves no time for a test. The default is 600 seconds."
+                "limit: must be longer than 0 s, but is \(settings.limit). The default is 600 seconds."
             )
         }
         let grace = IdleTimeout(duration: settings.grace ?? .seconds(1), isZeroWhenTracked: !hasGrace)
         guard grace.duration >= .zero else {
             throw FieldError(
                 .badDuration,
-                "grace: is \(grace.duration), but can't be negative. The default is one second."
+                "grace: can't be negative, but is \(grace.duration). The default is one second."
             )
         }
         let field = TestField(settings, grace)
@@ -178,7 +178,7 @@ extension TestField {
     /// Throws if the code departed from the recording.
     func checkRecording() throws(FieldError) {
         guard let departure = replay?.departure else { return }
-        throw FieldError(.badRecording, "\(departure.reason) NFC_RECORD=FILE records.", trace: trace)
+        throw FieldError(.badRecording, "\(departure.reason) To record, set NFC_RECORD=FILE.", trace: trace)
     }
 
     /// Runs a test function in the field. A test function can't be abandoned, so the process ends if the function does
@@ -235,12 +235,14 @@ extension TestField {
 
     /// Removes all tags and ends all sessions and waits. This may also end an abandoned flow.
     func close() {
-        let (waiting, pending) = state.withLock { state in
-            defer { (state.waiting, state.pending, state.stop, state.isOpen, state.task) = ([], [], nil, false, nil) }
-            return (state.waiting, state.pending)
+        let (settleCalls, pending) = state.withLock { state in
+            defer {
+                (state.settleCalls, state.pending, state.stop, state.isOpen, state.task) = ([], [], nil, false, nil)
+            }
+            return (state.settleCalls, state.pending)
         }
         OpenFields.remove(environment)
-        for wait in waiting { wait.continuation.resume() }
+        for call in settleCalls { call.continuation.resume() }
         for completion in pending { completion.fail(FieldError.fieldIsGone) }
         virtual?.removeAll()
         if !environment.arbiter.isIdle { drivenClock?.advance(by: environment.limits.session) }
@@ -266,24 +268,24 @@ extension Result {
 final class Outcome<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
-        var waiting: (@Sendable (Result<Value, any Error>) -> Void)?
+        var resumeWaiter: (@Sendable (Result<Value, any Error>) -> Void)?
     }
 
     private let state = Locked(State())
 
     func set(_ result: Result<Value, any Error>) {
-        let waiting = state.withLock { state -> (@Sendable (Result<Value, any Error>) -> Void)? in
+        let resumeWaiter = state.withLock { state -> (@Sendable (Result<Value, any Error>) -> Void)? in
             guard state.result == nil else { return nil }
             state.result = result
-            return state.waiting.take()
+            return state.resumeWaiter.take()
         }
-        waiting?(result)
+        resumeWaiter?(result)
     }
 
     func value() async throws -> Value {
         try await withCompletion { done in
             let result = state.withLock { state in
-                if state.result == nil { state.waiting = done }
+                if state.result == nil { state.resumeWaiter = done }
                 return state.result
             }
             if let result { done(result) }

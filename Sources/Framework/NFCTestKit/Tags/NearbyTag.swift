@@ -79,7 +79,7 @@ public struct TagMessage: Sendable, Hashable, CustomStringConvertible, Expressib
         let parts: [[NDEFRecord]?] = messages.map { message in
             message.bytes.isEmpty ? [] : try? NDEFMessage(decoding: message.bytes).records
         }
-        // An invalid part makes the whole invalid, so that creating a tag fails.
+        // One invalid message makes all the bytes invalid, so that creating a tag fails.
         let records = parts.compactMap(\.self).flatMap(\.self)
         bytes = parts.contains { $0 == nil } ? [0] : records.isEmpty ? [] : (try? NDEFMessage(records).encoded()) ?? [0]
     }

@@ -125,7 +125,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
                 throw FieldError(.badTag, "This tag has no password of 4 bytes. An NTAG215 has one.")
             }
             guard password.count == 4, acknowledgement.count == 2 else {
-                throw FieldError(.badTag, "A password has 4 bytes, and its acknowledgement 2.")
+                throw FieldError(.badTag, "A password must have 4 bytes, and its acknowledgement 2.")
             }
             contents = contents.completed
             contents.memory[start + 3] = page
@@ -175,7 +175,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         case .feliCa(let system, let services, let idm):
             var generator = SplitMix64(seed: seed)
             let idm = idm ?? [0x01, 0x2E] + (0..<6).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-            guard idm.count == 8 else { throw FieldError(.badTag, "An IDm has 8 bytes, and not \(idm.count).") }
+            guard idm.count == 8 else { throw FieldError(.badTag, "An IDm has 8 bytes, not \(idm.count).") }
             let files = services.sorted { $0.key < $1.key }.map { FeliCaFile(serviceCodes: [$0.key], memory: $0.value) }
             let contents = FeliCaStandardContents(idm: idm, systems: [FeliCaSystem(code: system, files: files)])
             return VirtualType3Tag(contents)
@@ -211,7 +211,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         let uid = uid ?? product.identifier(using: &generator)
         guard product.identifierLengths.contains(uid.count) else {
             let lengths = product.identifierLengths.map(String.init).joined(separator: " or ")
-            throw FieldError(.badTag, "A UID of \(product) has \(lengths) bytes, and not \(uid.count).")
+            throw FieldError(.badTag, "A UID of \(product) has \(lengths) bytes, not \(uid.count).")
         }
         let tag = product.blank(uid: uid).makeTag()
         guard let message else { return tag }

@@ -243,7 +243,7 @@ struct ThreadIdleState {
     /// The real time during which the process could run.
     private var now = Duration.zero
     /// The waiting threads: how many times the kernel has run each, since when it waits, and when it was last checked.
-    private var waiting: [Int32: (timesRun: UInt64, since: Duration, lastCheck: Duration)] = [:]
+    private var waitingThreads: [Int32: (timesRun: UInt64, since: Duration, lastCheck: Duration)] = [:]
 
     mutating func isResting() -> Bool { activity.isAtRest() }
 
@@ -251,7 +251,7 @@ struct ThreadIdleState {
     mutating func update(_ round: Duration) {
         now += round
         // Threads that were not checked recently belong to tests that have ended.
-        waiting = waiting.filter { now - $0.value.lastCheck < .seconds(1) }
+        waitingThreads = waitingThreads.filter { now - $0.value.lastCheck < .seconds(1) }
     }
 
     /// Returns whether every one of these threads waits: not sleeping on a timer, and not just waiting for a lock about
@@ -260,12 +260,12 @@ struct ThreadIdleState {
         var (allWait, allWaitLong) = (true, true)
         for thread in threads {
             let timesRun = activity.timesRunIfWaiting(thread)
-            let before = waiting[thread]
-            waiting[thread] = timesRun.map { timesRun in
+            let before = waitingThreads[thread]
+            waitingThreads[thread] = timesRun.map { timesRun in
                 (timesRun, since: before?.timesRun == timesRun ? before?.since ?? now : now, lastCheck: now)
             }
             allWait = allWait && timesRun != nil
-            allWaitLong = allWaitLong && waiting[thread].map { now - $0.since >= Self.minimumSleep } == true
+            allWaitLong = allWaitLong && waitingThreads[thread].map { now - $0.since >= Self.minimumSleep } == true
         }
         return allWaitLong || allWait && activity.isAtRest()
     }

@@ -127,7 +127,7 @@ import VirtualTags
                 $0.replace([0x04, 0x02, 0x01, 0x00, 0x0F], with: [0x04, 0x02, 0x01, 0x00, 0x11])
             }
         ),
-        .misread(written4, "20 bytes were written, but 20 others read", one, as: two, fromLook: 2),
+        .misread(written4, "20 bytes were written, but 20 different ones were read", one, as: two, fromLook: 2),
         .misread(locked2, "but reported as writable", readOnly, as: capabilities),
         // The last page of the lock bits is written, and answered with a refusal.
         .answer(locked2, "The tag was locked, but this ended with update-failed.", [0xA2, 0x28]) { $0 = [0x00] },
