@@ -62,8 +62,8 @@ extension ReaderConfiguration {
         let use = "Use \(ReaderKind.forms(for: .service))."
         guard let kind = ReaderKind.named(name) else { return backgroundProblem(use: use) }
         guard kind.use == .service else {
-            return
-                "The reader \"\(kind.scheme)\" finds no tags for a service. \(use) For trials: nfc background run --tags FOLDER"
+            let trial = "To try background reading: nfc background run --tags FOLDER"
+            return "The background service can't use the reader \"\(kind.scheme)\". \(use) \(trial)"
         }
         return kind.serviceProblem(name) ?? backgroundProblem(use: use)
     }

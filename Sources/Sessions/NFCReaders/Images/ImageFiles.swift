@@ -124,7 +124,7 @@ public final class TagFileSaver: Sendable {
         do throws(TagImageError) {
             bytes = try entry.image.encoded()
         } catch {
-            throw TagFileError(.image(error.code), "\(entry.path) is not saved. \(error.reason)")
+            throw TagFileError(.image(error.code), "\(entry.path) was not saved. \(error.reason)")
         }
         guard bytes != entry.saved else { return }
         do throws(StorageError) {

@@ -37,7 +37,7 @@ final class ImageFolder: Sendable {
     private struct State {
         var tags: [String: NearTag] = [:]
         /// The unusable files that were already reported.
-        var refused: Set<String> = []
+        var refusedNames: Set<String> = []
         /// Whether the folder exists; nil before the first check.
         var exists: Bool?
         var source: (any DispatchSourceRead)?
@@ -110,11 +110,11 @@ final class ImageFolder: Sendable {
 
     /// Brings the tags of new or changed files into the field, and removes the tags of deleted files.
     private func update(written: Set<String>, isAll: Bool) {
-        // A new file may displace another file from these, if its name is sorted before.
+        // Only the first names count, so a new file whose name sorts earlier can displace another file.
         let firstNames = Self.names(in: path).sorted().prefix(Self.maximumCount)
         let names = Set(firstNames)
         let currentTags = state.withLock { state in
-            state.refused = state.refused.filter { names.contains($0) && !isAll && !written.contains($0) }
+            state.refusedNames = state.refusedNames.filter { names.contains($0) && !isAll && !written.contains($0) }
             return state.tags
         }
         // If events were lost, even of other folders, all files count as changed. Unchanged files are skipped.
@@ -128,7 +128,7 @@ final class ImageFolder: Sendable {
             field.remove(nearTag.tag)
         }
         for name in firstNames where state.withLock({ $0.tags[name] == nil }) {
-            guard !state.withLock({ $0.refused.contains(name) }) else { continue }
+            guard !state.withLock({ $0.refusedNames.contains(name) }) else { continue }
             do throws(TagFileError) {
                 // The version is determined before the file is read, so that a later write gives another version.
                 let version = Version(path + "/" + name)
@@ -136,7 +136,7 @@ final class ImageFolder: Sendable {
                 state.withLock { $0.tags[name] = NearTag(tag: tag, version: version) }
                 field.bring(tag)
             } catch {
-                state.withLock { _ = $0.refused.insert(name) }
+                state.withLock { _ = $0.refusedNames.insert(name) }
                 onNotice(error.reason)
             }
         }

@@ -35,7 +35,7 @@ extension ReaderKind {
         },
         serviceProblem: { name in
             name.rest?.hasPrefix("/") == true
-                ? nil : "A PN532 needs the whole path of its serial line. Use pn532:/dev/ttyUSB0, for instance."
+                ? nil : "A PN532 needs the full path of its serial line, for example pn532:/dev/ttyUSB0."
         },
         // `rest` keeps all further colons, which paths such as those in /dev/serial/by-path contain.
         devicePath: { name in name.rest.flatMap { try? PN532Reader($0) }?.path },

@@ -21,7 +21,7 @@ extension ReaderKind {
         describe: { report in
             report.capabilities = ["Everything that the phone of nfc simulator supports. Bring tags near on its page."]
         },
-        silence: "The simulator does not answer. Stop it. Start it with: nfc simulator"
+        silence: "The simulator does not answer. Stop it, and start it again with: nfc simulator"
     )
 }
 

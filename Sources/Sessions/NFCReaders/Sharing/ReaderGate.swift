@@ -48,9 +48,9 @@ public struct ReaderGate: ReaderSharing, Hashable {
         let claim = GateClaim(descriptor: descriptor)
         guard Self.send([purpose.rawValue], to: descriptor) else { return nil }
         await withCheckedContinuation { continuation in
-            let waiting = Locked<CheckedContinuation<Void, Never>?>(continuation)
+            let waiter = Locked<CheckedContinuation<Void, Never>?>(continuation)
             let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
-            let finish: @Sendable () -> Void = { waiting.withLock { $0.take() }?.resume() }
+            let finish: @Sendable () -> Void = { waiter.withLock { $0.take() }?.resume() }
             source.setEventHandler(handler: finish)
             let limit = clock.schedule(after: Self.limit, finish)
             claim.answer = source

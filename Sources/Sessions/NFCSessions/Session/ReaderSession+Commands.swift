@@ -74,7 +74,7 @@ extension ReaderSession {
                 result = .failure(session.hasEnded ? .sessionInvalidated : error)
             }
             session.noteContact()
-            // Noted here, because the queue runs while the reader carries out the next command.
+            // The result is noted before the queue gets it: by then, the reader may carry out the next command.
             if let test = session.environment.testContext, let note {
                 let error: CommandError? = if case .failure(let error) = result { error } else { nil }
                 if let text = note(error) { test.note(text) }

@@ -33,7 +33,7 @@ extension ReaderSession {
         noticeDepartures()
         let searches = state.withLock { state in
             // If arrivals can't be distinguished, every tag in the field now counts as new.
-            state.reported = state.reported.filter { $0.arrival != nil }
+            state.reportedTags = state.reportedTags.filter { $0.arrival != nil }
             switch state.poll {
             case .waiting: return true
             case .searching:
@@ -78,9 +78,9 @@ extension ReaderSession {
             searchesAgain = plan != state.plan
             if searchesAgain { return [] }
             let present = Set(tags.map(\.presence))
-            state.reported.formIntersection(present)
-            if !present.isSubset(of: state.reported) {
-                state.found = tags.filter { !state.reported.contains($0.presence) }
+            state.reportedTags.formIntersection(present)
+            if !present.isSubset(of: state.reportedTags) {
+                state.found = tags.filter { !state.reportedTags.contains($0.presence) }
                 state.poll = .idle
                 return state.machine.handle(.tagsFound)
             }

@@ -45,7 +45,7 @@ public actor ReaderSession {
         var lastContact: Duration = .zero
         var isAsking = false
         /// The visits of tags that were reported and have not left since.
-        var reported: Set<TagPresenceID> = []
+        var reportedTags: Set<TagPresenceID> = []
         var poll = PollState.idle
         /// Why the tag on the reader can't be used at the moment; nil when the last search had no such problem.
         var obstacle: String?
@@ -167,7 +167,7 @@ public actor ReaderSession {
             let isNewPlan = state.machine.phase == .polling && plan != state.plan
             guard isNewPlan || state.machine.phase == .paused else { return false }
             state.plan = plan
-            state.reported = skipsReported ? state.reported.union(state.found.map(\.presence)) : []
+            state.reportedTags = skipsReported ? state.reportedTags.union(state.found.map(\.presence)) : []
             return isNewPlan
         }
         handle(.restartPolling)
@@ -306,13 +306,13 @@ package enum APIMisuse: Sendable, Hashable {
 /// Reports the mistakes that an app makes with one session, each mistake only once.
 package final class MisuseReporter: Sendable {
     private let environment: NFCEnvironment
-    private let reported = Locked<Set<APIMisuse>>([])
+    private let reportedMistakes = Locked<Set<APIMisuse>>([])
 
     /// Creates a reporter that has reported nothing yet.
     package init(environment: NFCEnvironment) { self.environment = environment }
 
     /// Writes a line to standard error and to a test's trace, unless the mistake was already reported.
     package func add(_ mistake: APIMisuse) {
-        if reported.withLock({ $0.insert(mistake).inserted }) { environment.notice(mistake.explanation) }
+        if reportedMistakes.withLock({ $0.insert(mistake).inserted }) { environment.notice(mistake.explanation) }
     }
 }

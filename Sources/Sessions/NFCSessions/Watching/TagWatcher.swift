@@ -118,8 +118,8 @@ public final class TagWatcher: Sendable {
             return (state.isRunning, state.task, state.waiter.take())
         }
         waiter?.resume()
-        // The interruption stops a reader that is blocked in its hardware, where the cancellation goes unnoticed. The
-        // loop then releases the reader.
+        // A reader that is blocked in its hardware does not notice `cancel()`, so `interrupt()` wakes it. The loop then
+        // releases the reader.
         task?.cancel()
         if wasRunning { source.interrupt() }
         await task?.value
