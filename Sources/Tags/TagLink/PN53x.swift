@@ -183,7 +183,7 @@ package struct PN53xFrameDecoder: Sendable {
     private let sender: PN53xFrame.Sender
     private var buffer: [UInt8] = []
 
-    /// Creates a decoder without any bytes.
+    /// Creates an empty decoder.
     package init(from sender: PN53xFrame.Sender) {
         self.sender = sender
     }

@@ -90,7 +90,7 @@ public struct BluetoothLowEnergyRecord: TypedRecord {
 public struct AdvertisingData: Sendable, Hashable {
     /// The data type of the Bluetooth assigned numbers, such as 9 for the complete local name.
     public var type: UInt8
-    /// The value.
+    /// The value, whose format depends on the type.
     public var value: [UInt8]
 
     /// Creates a structure.

@@ -9,7 +9,7 @@ public struct WiFiRecord: TypedRecord {
     public struct Attribute: Sendable, Hashable {
         /// The attribute's identifier, which defines the value's meaning.
         public var id: UInt16
-        /// The value.
+        /// The value, without the identifier and the length.
         public var value: [UInt8]
 
         /// Creates an attribute.

@@ -128,7 +128,7 @@ struct ISODEPStateMachine {
 
     private mutating func extend(_ multiplier: UInt8) -> Action {
         guard (1...59).contains(multiplier) else {
-            return recover(.init(.protocolViolation, "S(WTX) multiplies by \(multiplier) (ISO/IEC 14443-4, 7.3)."))
+            return recover(.init(.protocolViolation, "S(WTX) has the multiplier \(multiplier) (ISO/IEC 14443-4, 7.3)."))
         }
         extensions += 1
         guard extensions <= Self.maximumExtensions else {

@@ -107,7 +107,7 @@ public struct NFCBTarget: Sendable, Hashable {
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count == 12 || bytes.count == 13, bytes[0] == 0x50 else {
-            throw TagError(.badAnswer, "The ATQB is not 50 and 11 or 12 bytes (ISO/IEC 14443-3, 7.9).")
+            throw TagError(.badAnswer, "The ATQB is not 50 followed by 11 or 12 bytes (ISO/IEC 14443-3, 7.9).")
         }
         self.identifier = Array(bytes[1..<5])
         self.applicationData = Array(bytes[5..<9])

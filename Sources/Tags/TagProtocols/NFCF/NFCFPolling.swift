@@ -45,7 +45,7 @@ public struct NFCFPolling: Sendable {
             guard answer.count == Int(length), length == 18 || length == 20, answer[1] == 0x01 else {
                 throw TagError(
                     .badAnswer,
-                    "An answer to polling is not a length of 18 or 20, 01, IDm and PMm (NFC Forum Digital 2.3, 8.6.2)."
+                    "An answer to polling must be a length of 18 or 20, 01, IDm and PMm (NFC Forum Digital 2.3, 8.6.2)."
                 )
             }
             rest = rest.dropFirst(answer.count)

@@ -157,7 +157,10 @@ public final class Type1Tag: ForumTag {
         if let layout { return layout }
         try await prepare()
         guard target?.hasNDEF == true else {
-            throw TagError(.noCapabilityContainer, "HR0 is not 1x: no NDEF (NFC Forum T1T 1.2, 5.3).")
+            throw TagError(
+                .noCapabilityContainer,
+                "HR0 is not 1x, so the tag does not support NDEF (NFC Forum T1T 1.2, 5.3)."
+            )
         }
         try await fetch(0..<Self.staticSize)
         let container = try container()

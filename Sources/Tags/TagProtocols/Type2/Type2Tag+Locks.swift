@@ -227,7 +227,7 @@ extension Type2Tag {
     func dynamicLock() async throws(TagError) -> Type2DynamicLock? {
         guard let container = capabilityContainer else { return nil }
         if target.isNXP {
-            // A tag of 48 bytes without a further page has neither.
+            // A tag with 48 bytes of data and no page after them has neither dynamic lock bits nor AUTH0.
             let isSmall = container.sizeByte <= Type2Product.ultralight.capabilitySize
             if isSmall, !memory.contains(Type2DynamicLock.firstPage) { return nil }
             if let version = try await readVersion() {

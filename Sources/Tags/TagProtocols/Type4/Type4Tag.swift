@@ -288,7 +288,7 @@ public final class Type4Tag: ForumTag {
         if let lost { throw lost }
         if let capabilityContainer { return capabilityContainer }
         guard try await select(file: Type4CapabilityContainer.file) else {
-            // A DESFire has the name of mapping version 1.0 for the card itself.
+            // A DESFire accepts the older name, of mapping version 1.0, as the name of the card itself.
             let isOld = fileSelectParameter == 0
             let name = isOld ? "The card has no NDEF Tag Application: its older name" : "The NDEF application"
             let reason = "\(name) has no capability container file E103 (NFC Forum T4T 1.2, 5.5)."

@@ -117,7 +117,7 @@ extension Recording.Action {
             var codes: [UInt16] = []
             for text in line.strings("systems") ?? [] {
                 guard text.utf8.count == 4, let code = UInt16(text, radix: 16) else {
-                    throw JSONLine.Failure(reason: "\"systems\" needs four hex digits each.")
+                    throw JSONLine.Failure(reason: "\"systems\" must have four hex digits for each system.")
                 }
                 codes.append(code)
             }
@@ -139,7 +139,7 @@ extension Recording.Action {
             }
             let timeout = Airtime.microseconds(Int64(try line.number("timeout_us", in: 0...1 << 40)))
             self = .exchange(.frames(try line.technology()), tag: tag, try line.frame("hex"), timeout: timeout)
-        default: throw JSONLine.Failure(reason: "\"do\" names no call.")
+        default: throw JSONLine.Failure(reason: "\"do\" is not the name of a call.")
         }
     }
 }
@@ -314,7 +314,7 @@ extension JSONLine {
         let names = strings("technologies")
         let technologies = names?.compactMap(Technology.init(recordedName:))
         guard let technologies, technologies.count == names?.count else {
-            throw Failure(reason: "\"technologies\" accepts nfc-a, nfc-b, nfc-f and nfc-v.")
+            throw Failure(reason: "\"technologies\" must be a list of nfc-a, nfc-b, nfc-f and nfc-v.")
         }
         return technologies
     }

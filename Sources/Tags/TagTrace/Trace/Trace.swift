@@ -112,7 +112,7 @@ public struct TraceLine: Sendable, Hashable {
     public var frame: Frame?
     /// The byte ranges replaced by zeros.
     public var concealed: [Range<Int>] = []
-    /// The description in words.
+    /// The exchange, described in words.
     public var meaning: String
 }
 
