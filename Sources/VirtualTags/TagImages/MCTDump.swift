@@ -31,7 +31,7 @@ struct MCTDump: ImageSource {
             if Self.begins(text) {
                 let number = Int(String(decoding: text.dropFirst(Self.heading.utf8.count), as: UTF8.self))
                 guard let number, (0..<40).contains(number), sectors.updateValue([], forKey: number) == nil else {
-                    let reason = "The line has no sector from 0 to 39, or one that is already in the file."
+                    let reason = "The line must name a sector from 0 to 39 that is not in the file yet."
                     throw TagImageError(.malformed, reason, line: index + 1)
                 }
                 sector = number

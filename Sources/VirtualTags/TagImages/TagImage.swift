@@ -57,7 +57,7 @@ public struct TagImage: Sendable {
         let before = contents
         guard let now = TagContents(of: tag), now.tagType == tagType, now.product == product else { return }
         contents = now
-        // Pages that the image lacks stay so, unless the tag has changed them.
+        // Pages that the image lacked are left out again, unless the tag has changed them.
         guard case .type2(let old) = before, case .type2(var new) = now else { return }
         let count = old.memory.count
         guard count < new.memory.count, new.memory[count...] == old.completed.memory[count...] else { return }
@@ -131,7 +131,7 @@ extension TagImage {
         }
         let source = try Self.source(bytes, format, uid: uid)
         guard uid == nil || source.givenUID == uid else {
-            throw TagImageError(.inconsistent, "The file has the tag's UID, so another one can't be given.")
+            throw TagImageError(.inconsistent, "The file has the tag's UID, so another UID can't be given.")
         }
         self.source = source
         self.format = source.format

@@ -47,7 +47,9 @@ struct TagInfoReport: ImageSource {
             ?? Type2Product.all.first { isNamed($0, in: name) }
         guard let product else { throw TagImageError(.unsupported, "A tag of type \(name) is not supported yet.") }
         guard memory.count >= 16, memory.count <= product.pageCount * 4 else {
-            throw TagImageError(.inconsistent, "\(memory.count / 4) pages are not the number that the \(product) has.")
+            let reason =
+                "The report has \(memory.count / 4) pages instead of the \(product.pageCount) of the \(product)."
+            throw TagImageError(.inconsistent, reason)
         }
         var contents = Type2Contents(blank: product, uid: scan.uid)
         let factory = contents.memory
@@ -107,7 +109,7 @@ struct TagInfoReport: ImageSource {
         let blocks = ((scan.blocks["mifaredata"] ?? []) + (scan.blocks["mifaretrailer"] ?? []))
             .sorted { $0.address < $1.address }
         guard let product = ClassicProduct(memorySize: blocks.count * 16) else {
-            throw TagImageError(.inconsistent, "No MIFARE Classic has \(blocks.count) blocks.")
+            throw TagImageError(.inconsistent, "The report has \(blocks.count) blocks, which match no MIFARE Classic.")
         }
         var contents = ClassicContents(product, memory: [], uid: scan.uid)
         for (address, block) in blocks.enumerated() {

@@ -36,7 +36,7 @@ struct FlipperFields: ImageFields {
             guard colon != nil || !values.isEmpty else { throw Self.unknown(line: number) }
             guard let colon, content.count <= Self.maximumLineLength,
                 let name = String(validating: content[..<colon], as: UTF8.self)
-            else { throw TagImageError(.malformed, "The line is not a key, a colon and a value.", line: number) }
+            else { throw TagImageError(.malformed, "The line must have a key, a colon and a value.", line: number) }
             let value = Self.trimmed(content[(colon + 1)...], byteOrderMark: false)
             if values.isEmpty { try Self.checkHeader(name, value, line: number) }
             let key = keys.next(name)
@@ -58,7 +58,7 @@ struct FlipperFields: ImageFields {
         guard type != "Flipper Picopass device" else {
             throw TagImageError(.unsupported, ProxmarkJSON.refusal(of: "iclass"), line: line)
         }
-        let reason = "The file's type is \"\(type.prefix(64))\", which is not an image of a tag; \"\(fileType)\" is."
+        let reason = "The file's type is \"\(type.prefix(64))\", but an image of a tag has \"\(fileType)\"."
         throw TagImageError(.unknownFormat, reason, line: line)
     }
 
@@ -136,7 +136,7 @@ struct FlipperFields: ImageFields {
     private func bytes(_ key: String, count: Int?, ordinal: Int) throws(TagImageError) -> [UInt8] {
         let field = try required(key, ordinal: ordinal)
         guard let bytes = [UInt8](hexadecimal: field.value, separated: true) else {
-            throw TagImageError(.malformed, "\(key) is not hexadecimal bytes separated by spaces.", line: field.line)
+            throw TagImageError(.malformed, "\(key) must be hexadecimal bytes separated by spaces.", line: field.line)
         }
         if let count, bytes.count != count { throw malformed(key, "has \(bytes.count) bytes instead of \(count)") }
         return bytes

@@ -56,8 +56,7 @@ extension FlipperTagDump {
         if blocks[18] != contents.idm + contents.pmm { contents.deviceIdentifier = blocks[18] }
         contents.writeCounter = UInt32(blocks[24].littleEndian(at: 0, count: 3))
         if !unread.isEmpty {
-            let text =
-                "The tag refused to read \(TagImage.list(unread)); the file has mostly zeros there."
+            let text = "The tag did not allow reading \(TagImage.list(unread)); the file mostly has zeros there."
             remarks.append(TagImageRemark(.missing, text))
         }
         return contents

@@ -15,7 +15,8 @@ extension FlipperTagDump {
         let reported = try fields.bytes("Mifare version", count: 8)
         let product = try product(fields, reported: reported, pages: total)
         guard let layout = FlipperLayout(product, pages: total) else {
-            throw fields.error(.inconsistent, "Pages total", "\(total) pages are more than the \(product) has.")
+            let reason = "The file has \(total) pages, more than the \(product) has."
+            throw fields.error(.inconsistent, "Pages total", reason)
         }
         var contents = Type2Contents(blank: product, uid: try fields.nfcAIdentifier("UID"))
         contents.memory.removeLast(contents.memory.count - layout.memoryPages * 4)
@@ -164,8 +165,8 @@ extension FlipperTagDump {
 }
 
 extension FlipperFields {
-    /// Reads a block with `??` for unknown bytes. A line that is neither is only the loss of its block: the block is
-    /// unknown, and its key is added to `damaged`.
+    /// Reads a block with `??` for unknown bytes. If the line has anything else, the whole block is unknown, and its
+    /// key is added to `damaged`.
     func bytesOrUnknown(
         _ key: String,
         count: Int,

@@ -145,7 +145,7 @@ extension FlipperTagDump {
         let what = parts.isEmpty ? "" : " The file has \(parts.joined(separator: ", "))."
         let reason =
             "An \(product) uses its own discovery commands, not those of ISO/IEC 14443-3. Core NFC has no kind of tag "
-            + "for it, so phones can't detect it, and it has no virtual tag.\(what)"
+            + "for it, so phones can't detect it, and it can't become a virtual tag.\(what)"
         return fields.error(.unsupported, "Device type", reason)
     }
 }

@@ -92,7 +92,7 @@ struct JSONFields: ImageFields {
     func bytes(_ key: String, count: Int? = nil) throws(TagImageError) -> [UInt8] {
         let text = try text(key)
         guard let bytes = [UInt8](hexadecimal: text.utf8) else {
-            throw malformed(key, "is not hexadecimal digits in pairs")
+            throw malformed(key, "must be pairs of hexadecimal digits")
         }
         if let count, bytes.count != count { throw malformed(key, "has \(bytes.count) bytes instead of \(count)") }
         return bytes
@@ -114,7 +114,7 @@ struct JSONFields: ImageFields {
     func numbers(_ key: String, count: Int? = nil, upTo limit: Int) throws(TagImageError) -> [Int] {
         let numbers = value(key)?.array?.map { $0.integer ?? -1 }
         guard let numbers, numbers.count == count ?? numbers.count, numbers.allSatisfy({ (0...limit).contains($0) })
-        else { throw malformed(key, "is not \(count.map { "\($0) " } ?? "")numbers up to \(limit)") }
+        else { throw malformed(key, "must be \(count.map { "\($0) " } ?? "")numbers from 0 to \(limit)") }
         return numbers
     }
 

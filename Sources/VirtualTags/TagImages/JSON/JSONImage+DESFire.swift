@@ -190,7 +190,7 @@ extension JSONImage {
             )
         case "linear", "cyclic":
             guard size * maximum <= 0x1_0000, data.count % size == 0, data.count <= size * maximum else {
-                throw fields.error(.inconsistent, "data", "The records have a wrong size.")
+                throw fields.error(.inconsistent, "data", "The records have the wrong size.")
             }
             kind = .records(data, size: size, maximum: maximum, isCyclic: type == "cyclic")
         default: throw fields.error(.unsupported, "type", "A file of type \(type) is not supported.")
@@ -245,7 +245,8 @@ extension JSONImage {
         guard fields.hasValue("keys") else { return [] }
         return try fields.strings("keys").map { name, text throws(TagImageError) in
             guard let key = key(text) else {
-                throw fields.error(.malformed, "keys", "Key \"\(name)\" is not such as \"aes:\" and 32 digits.")
+                let reason = "Key \"\(name)\" must be a kind, a colon and digits, such as \"aes:\" and 32 digits."
+                throw fields.error(.malformed, "keys", reason)
             }
             return (name, key)
         }

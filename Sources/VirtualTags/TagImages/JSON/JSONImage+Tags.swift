@@ -53,11 +53,11 @@ extension JSONImage {
         let memory = try fields.bytes("memory_hex")
         let count = memory.count / 4
         guard memory.count % 4 == 0, count >= 4 else {
-            let reason = "\(memory.count) bytes are not a whole number of pages, or fewer than four pages."
+            let reason = "The memory has \(memory.count) bytes, but needs a multiple of 4, at least 16."
             throw fields.error(.malformed, "memory_hex", reason)
         }
         guard count <= product.pageCount else {
-            let reason = "\(count) pages are more than the \(product.pageCount) of the \(product)."
+            let reason = "The memory has \(count) pages, more than the \(product.pageCount) of the \(product)."
             throw fields.error(.inconsistent, "memory_hex", reason)
         }
         let pages = try fields.number("pages", in: 0...100_000, default: count)
@@ -341,9 +341,9 @@ extension JSONImage {
         let memory = try fields.bytes("memory_hex")
         let whole = memory.count / size
         let blocks = fields.hasValue("blocks") ? try fields.number("blocks", in: 0...0x1_0000) : whole
-        // Only a tag whose memory was not read has no blocks, and says so.
+        // Only an image of a tag whose memory was not read may have no blocks, and then "blocks" is 0.
         guard blocks * size == memory.count, blocks > 0 || fields.hasValue("blocks") else {
-            let reason = "\(memory.count) bytes are not \(blocks) blocks of \(size)."
+            let reason = "The memory has \(memory.count) bytes instead of \(blocks) blocks of \(size)."
             throw fields.error(.inconsistent, "memory_hex", reason)
         }
         let reference = try fields.byte("ic_reference", default: 0)

@@ -141,7 +141,7 @@ extension JSONImage {
                 let index = contents.files.firstIndex(where: { $0.isoIdentifier == UInt16(bytes: identifier) }),
                 contents.files[index].change(settings)
             else {
-                let reason = "The settings of file \"\(name)\" are not possible for this file."
+                let reason = "File \"\(name)\" can't have these settings."
                 throw fields.error(.malformed, "file_settings", reason)
             }
         }

@@ -32,8 +32,8 @@ struct MemoryDump: ImageSource {
         guard let layout = Self.layout(of: bytes) else {
             guard !Self.beginsAsProxmark15(bytes) else {
                 let reason =
-                    "The file starts like a Proxmark3 .bin file of an ISO 15693 tag, but no version of that has "
-                    + "\(bytes.count) bytes; the file may have been cut off. Dump the tag again."
+                    "The file starts like a Proxmark3 .bin file of an ISO 15693 tag, but its \(bytes.count) bytes "
+                    + "match no version of that format; the file may have been cut off. Dump the tag again."
                 throw TagImageError(.missingField, reason)
             }
             let reason = "The file's format is unknown, and its size and first bytes match no tag's memory."

@@ -171,7 +171,7 @@ struct ProxmarkDESFire {
             // Records that were not read are zeros.
             if records.isEmpty, size * current <= 0x1_0000 { records = Array(repeating: 0, count: size * current) }
             guard size * maximum <= 0x1_0000, records.count % size == 0, records.count <= size * maximum else {
-                throw fields.error(.inconsistent, "RecordSize", "The records have a wrong size.")
+                throw fields.error(.inconsistent, "RecordSize", "The records have the wrong size.")
             }
             return .records(records, size: size, maximum: maximum, isCyclic: type == 0x04)
         default: throw fields.error(.unsupported, "TypeRaw", "A file of type \([type].hexText()) is not supported.")

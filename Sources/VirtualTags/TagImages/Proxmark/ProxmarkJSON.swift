@@ -71,7 +71,8 @@ struct ProxmarkJSON: ImageSource {
         let card = fields.object("Card")
         guard card.hasValue("UID"), let uid = try? card.bytes("UID"), uid != contents.uid else { return [] }
         let (header, blocks) = (uid.hexText(), contents.uid.hexText())
-        let text = "\"UID\" is \(header), and the blocks begin with \(blocks). The tag answers with that of the blocks."
+        let text =
+            "\"UID\" is \(header), and the blocks begin with \(blocks). The tag answers with the UID in the blocks."
         return [TagImageRemark(.contradiction, text)]
     }
 
@@ -196,7 +197,8 @@ struct ProxmarkJSON: ImageSource {
     private static func classic(_ fields: JSONFields) throws(TagImageError) -> ClassicContents {
         let memory = try blocks(fields, size: 16, limit: 256)
         guard let product = ClassicProduct(memorySize: memory.count) else {
-            throw fields.error(.inconsistent, "blocks", "No MIFARE Classic has \(memory.count / 16) blocks.")
+            let reason = "The file has \(memory.count / 16) blocks, which match no MIFARE Classic."
+            throw fields.error(.inconsistent, "blocks", reason)
         }
         let card = fields.object("Card")
         let uid = card.hasValue("UID") ? try card.nfcAIdentifier("UID") : ClassicContents.uid(inBlock0: memory)
@@ -298,7 +300,8 @@ struct ProxmarkJSON: ImageSource {
         let key = card.hasValue("H0R1") ? "H0R1" : "HR01"
         let header = try card.bytes(key, count: 2)
         guard header[0] == Type1Product.topaz96.header[0], memory.count == Type1Product.topaz96.memorySize else {
-            throw card.error(.unsupported, key, "Such a file is only complete for Topaz tags with static memory.")
+            let reason = "A file of this type is complete only for Topaz tags with static memory."
+            throw card.error(.unsupported, key, reason)
         }
         return Type1Contents(.topaz96, memory: memory, header: header)
     }
@@ -325,8 +328,8 @@ struct ProxmarkJSON: ImageSource {
             "The file is for a 125 kHz tag (\(type)); NFC tags work at 13.56 MHz."
         case "iclass":
             "A PicoPass or iCLASS uses its own commands and its own cipher: phones can't detect it, "
-                + "and it has no virtual tag."
-        default: "A Proxmark3 file of type \(type) has no virtual tag."
+                + "and it can't become a virtual tag."
+        default: "A Proxmark3 file of type \(type) can't become a virtual tag."
         }
     }
 }

@@ -27,11 +27,11 @@ struct ProxmarkHeader {
             let reason =
                 hasVersion
                 ? "A tag with the version \(version.hexText()) is not supported yet."
-                : "No tag without GET_VERSION has \(memory.count / 4) pages."
+                : "The file has \(memory.count / 4) pages, which match no tag without GET_VERSION."
             throw TagImageError(.unsupported, reason)
         }
         guard memory.count >= 16, memory.count <= product.pageCount * 4 else {
-            let reason = "\(memory.count / 4) pages are not the \(product.pageCount) pages of the \(product)."
+            let reason = "The file has \(memory.count / 4) pages instead of the \(product.pageCount) of the \(product)."
             throw TagImageError(.inconsistent, reason)
         }
         var contents = Type2Contents(blank: product, uid: product.uid(inMemory: memory))
@@ -94,7 +94,7 @@ struct ProxmarkTag15 {
     /// Returns the tag. A product without a model becomes a generic tag.
     func contents() throws(TagImageError) -> Type5Contents {
         guard (1...32).contains(blockSize), (1...256).contains(blockCount), data.count == blockCount * blockSize else {
-            let reason = "\(data.count) bytes are not \(blockCount) blocks of \(blockSize)."
+            let reason = "The file has \(data.count) bytes instead of \(blockCount) blocks of \(blockSize)."
             throw TagImageError(.inconsistent, reason)
         }
         let product =

@@ -33,7 +33,7 @@ extension EMRTDContents {
     /// Returns EF.SOD: the signed hashes of the data groups, given by number (ICAO 9303-10, 4.6.2; RFC 5652).
     static func securityObject(of groups: [Int: [UInt8]], signer: EMRTDSigner) throws(EMRTDError) -> [UInt8] {
         guard let signerIdentifier = signer.issuerAndSerialNumber else {
-            throw EMRTDError(.unsuitableContents, "The signer's certificate is not a certificate in DER.")
+            throw EMRTDError(.unsuitableContents, "The signer's certificate is not in DER.")
         }
         do {
             let content = try hashes(of: groups)
