@@ -58,7 +58,7 @@ final class ReaderMonitor: Sendable {
             let key = state.nextKey
             state.nextKey += 1
             if state.observers.isEmpty {
-                // The end of the previous run has already advanced the number.
+                // The end of the previous run has already advanced the run's number.
                 let (run, cut) = (state.run, CancellationSignal())
                 state.cut = cut
                 state.absentSince = nil

@@ -147,7 +147,7 @@ final class ServiceConnection: Sendable {
     }
 
     private func lose(_ context: Int) {
-        // If the release takes too long, the limit ends it through the context, which is thus removed later.
+        // If the release takes too long, the limit ends it through the context. So the context is removed afterwards.
         do throws(SmartCardError) {
             try limit.begin(within: Self.goodbyeLimit.service)
             layer.releaseContext(context)

@@ -146,7 +146,8 @@ struct Type3StorageRoute: FrameRoute {
         return Frame([UInt8(body.count + 1)] + body)
     }
 
-    /// Parses the block list. An element has two bytes, or three if its first bit is 0. The service must be 0.
+    /// Parses the block list. An element has two bytes, or three if the top bit of its first byte is 0. The other bits
+    /// of that byte, the access mode and the service index, must be 0.
     private static func elements(_ bytes: ArraySlice<UInt8>) -> (blocks: [Int], rest: ArraySlice<UInt8>)? {
         guard let count = bytes.first, (1...15).contains(count) else { return nil }
         var rest = bytes.dropFirst()

@@ -63,7 +63,8 @@ import TagLink
     }
 
     func releaseContext(_ context: Int) {
-        // The duplicate is kept until after the release, so that a release that hangs can be ended too.
+        // The copy of the connection's descriptor is closed only after the release: `abandon` needs the copy to end a
+        // release that hangs.
         if let library = try? self.library("SCardReleaseContext") {
             contexts.withLock { _ in PCSCLite.close { _ = library.release(context) } }
         }

@@ -203,14 +203,15 @@ enum SerialPortError {
         case EACCES, EPERM:
             guard let ownership, ownership.isGroupAllowed, ownership.group != "root" else {
                 return """
-                    You may not use \(path). Add the udev rule SUBSYSTEM=="tty", KERNEL=="\(kernelName(path))", \
-                    GROUP="dialout", MODE="0660" to /etc/udev/rules.d/60-pn532.rules, plug the adapter in again, and \
-                    join the group with: sudo usermod -aG dialout "$USER". Log in again afterwards.
+                    You have no permission to use \(path). Add the udev rule SUBSYSTEM=="tty", \
+                    KERNEL=="\(kernelName(path))", GROUP="dialout", MODE="0660" to \
+                    /etc/udev/rules.d/60-pn532.rules, plug the adapter in again, and join the group with: sudo usermod \
+                    -aG dialout "$USER". Log in again afterwards.
                     """
             }
             return """
-                You may not use \(path): it belongs to the group \(ownership.group). Join it with: sudo usermod -aG \
-                \(ownership.group) "$USER". Log in again afterwards.
+                You have no permission to use \(path): it belongs to the group \(ownership.group). Join the group \
+                with: sudo usermod -aG \(ownership.group) "$USER". Log in again afterwards.
                 """
         case EBUSY, EWOULDBLOCK: return "\(path) is in use by another program. End that program first."
         case ENXIO, ENODEV, EIO: return "No device is connected to \(path). Plug the adapter in again."

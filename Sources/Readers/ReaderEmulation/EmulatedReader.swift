@@ -2,7 +2,8 @@
 package import TagLink
 import TagProtocols
 
-/// The part of a ``ReaderServer`` that answers requests: a reader with a field, or another kind of card.
+/// Answers the requests of a ``ReaderServer``: an ``EmulatedReader`` with tags in a field, or a card that an app
+/// emulates.
 package protocol ReaderFirmware: Sendable {
     /// Checks whether the card is still present, or another card has arrived.
     mutating func look() async -> EmulatedReader.Change
@@ -147,7 +148,7 @@ package struct EmulatedReader: ReaderFirmware {
                 self.presentCard = card
                 reply = .done(EmulatedAnswerToReset.bytes(for: card, profile))
             } else {
-                // The host does not know a different card that is now present. The next check reports both changes.
+                // If a different card is present, the host does not know about it. The next check reports both changes.
                 chip.adopt(nil)
                 reply = .noCard
             }

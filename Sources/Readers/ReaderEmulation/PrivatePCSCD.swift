@@ -107,7 +107,7 @@ package struct PCSCInstallation: Sendable {
         all += folders
         let paths = all.map { (folder: String) -> String in folder + "/" + driverName }
         guard let found = paths.first(where: { unsafe access($0, R_OK) == 0 }) else {
-            throw EmulationError("\(what) is in none of \(all.joined(separator: ", ")). \(step)")
+            throw EmulationError("\(what) was not found in any of \(all.joined(separator: ", ")). \(step)")
         }
         return found
     }
@@ -210,7 +210,7 @@ package struct PrivatePCSCD: Sendable {
     /// pcscd has ended by itself.
     package func stop() {
         defer { try? folder.remove(Self.socketName) }
-        // Stopped first, while the process number is still valid.
+        // The lifeline is cut first, while the process number is still valid.
         lifeline.cut()
         if hasEnded { return }
         defer { try? folder.remove(Self.logName) }

@@ -108,11 +108,11 @@ struct PseudoTerminal {
         guard terminal >= 0 else { return errno == EBUSY }
         defer { close(terminal) }
         guard isatty(terminal) == 1, !takeLock(terminal) else { return false }
-        // A terminal that is younger than the link has got the number of the one that the link was made for.
+        // A terminal that is younger than the link only has the same number as the terminal that the link was made for.
         var (linkStatus, terminalStatus) = (stat(), stat())
         guard unsafe lstat(link, &linkStatus) == 0, unsafe fstat(terminal, &terminalStatus) == 0 else { return true }
-        let (made, opened) = (linkStatus.st_ctim, terminalStatus.st_ctim)
-        return (made.tv_sec, made.tv_nsec) >= (opened.tv_sec, opened.tv_nsec)
+        let (linkTime, terminalTime) = (linkStatus.st_ctim, terminalStatus.st_ctim)
+        return (linkTime.tv_sec, linkTime.tv_nsec) >= (terminalTime.tv_sec, terminalTime.tv_nsec)
     }
 
     /// Removes the link if it still leads to this terminal, and closes the host's end. ``DescriptorChannel`` closes the

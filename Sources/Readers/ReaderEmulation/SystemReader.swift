@@ -53,7 +53,7 @@ package struct SystemReader: Sendable {
             if root.isEmpty {
                 let folder = try Self.folder(PCSCInstallation.systemFolder)
                 try folder.setMode(0o755)
-                try folder.makeFolder(owner.name, owner: owner.user, group: access.group, mode: access.mode)
+                try folder.makeFolder(owner.name, owner: owner.userID, group: access.groupID, mode: access.mode)
                 written.append(socketFolder)
             }
             // Written last, because these lines make pcscd load the driver.
@@ -85,8 +85,10 @@ package struct SystemReader: Sendable {
 
     /// Who else may access the socket: pcscd's group, if that group exists, because pcscd may then not run as root.
     /// Otherwise nobody.
-    private var access: (group: UInt32, groupName: String, mode: UInt32) {
-        guard let group = ReaderOwner.group(named: "pcscd") else { return (owner.group, String(owner.group), 0o700) }
+    private var access: (groupID: UInt32, groupName: String, mode: UInt32) {
+        guard let group = ReaderOwner.group(named: "pcscd") else {
+            return (owner.groupID, String(owner.groupID), 0o700)
+        }
         return (group, "pcscd", 0o2750)
     }
 
@@ -165,21 +167,21 @@ package struct SystemReader: Sendable {
 package struct ReaderOwner: Sendable, Hashable {
     /// The user's name, or the number if the user has no name.
     package let name: String
-    package let user: UInt32
-    package let group: UInt32
+    package let userID: UInt32
+    package let groupID: UInt32
 
     /// Finds a user. Throws ``EmulationError`` when the user does not exist, or the name can't be a file name.
     package init(_ text: String) throws(EmulationError) {
         if let entry = unsafe getpwnam(text) {
-            unsafe (user, group) = (entry.pointee.pw_uid, entry.pointee.pw_gid)
+            unsafe (userID, groupID) = (entry.pointee.pw_uid, entry.pointee.pw_gid)
             name = text
         } else if let number = UInt32(text), String(number) == text, number != .max {
-            user = number
+            userID = number
             if let entry = unsafe getpwuid(number), let known = unsafe entry.pointee.pw_name {
-                group = unsafe entry.pointee.pw_gid
+                groupID = unsafe entry.pointee.pw_gid
                 name = unsafe String(cString: known)
             } else {
-                (group, name) = (number, text)
+                (groupID, name) = (number, text)
             }
         } else {
             throw EmulationError("The user \(text) does not exist.")

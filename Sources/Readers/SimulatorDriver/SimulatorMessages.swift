@@ -147,13 +147,16 @@ enum SimulatorError {
     static var gone: LinkError { LinkError(.readerUnavailable, "The simulator has ended. \(start)") }
 
     static var silent: LinkError {
-        LinkError(.readerUnavailable, "The simulator does not answer. Stop it. \(start)")
+        LinkError(.readerUnavailable, "The simulator does not answer. Stop it, and start it again with: nfc simulator")
     }
 
     static func invalid(_ reason: String) -> LinkError {
         LinkError(
             .readerUnavailable,
-            "The simulator sent invalid data: \(VisibleText.escaped(reason)) Use the same version of both."
+            """
+            The simulator sent invalid data: \(VisibleText.escaped(reason)) Use the same version of the simulator and \
+            this program.
+            """
         )
     }
 

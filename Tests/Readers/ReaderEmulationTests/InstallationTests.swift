@@ -269,7 +269,7 @@ struct InstallationTests {
 
     @Test func `an owner: an existing user by name or number, whose name can be in a file name`() throws {
         let current = try #require(ReaderOwner.current)
-        #expect(try current.user == geteuid() && ReaderOwner(current.name) == current)
+        #expect(try current.userID == geteuid() && ReaderOwner(current.name) == current)
         #expect(ReaderOwner.group(named: "root") == 0 && ReaderOwner.group(named: "no such group") == nil)
         for text in ["", "no such user", "-1", "04242424", "4294967295"] {
             #expect(throws: EmulationError.self, "\(text)") { try ReaderOwner(text) }

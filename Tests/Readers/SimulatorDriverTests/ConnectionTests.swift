@@ -9,7 +9,7 @@ import Testing
 /// A connection that can't be made, ends, is full, or is silent; and work on it that is cancelled.
 @Suite(.timeLimit(.minutes(2))) struct ConnectionTests {
     private static let hasEnded = "The simulator has ended. Start it with: nfc simulator"
-    private static let isSilent = "The simulator does not answer. Stop it. Start it with: nfc simulator"
+    private static let isSilent = "The simulator does not answer. Stop it, and start it again with: nfc simulator"
 
     @Test func `no simulator: the error says how to start one`() async {
         let error = await SimulatorReader(path: "/nowhere/simulator.sock").failure()
