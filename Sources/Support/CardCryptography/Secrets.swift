@@ -50,7 +50,7 @@ extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, Cu
 /// A value that `print`, `dump` and a debugger's summary don't show, such as the keys of a virtual card.
 @propertyWrapper
 public struct Hidden<Value: Hashable & Sendable>: Sendable, Hashable {
-    /// The value.
+    /// The hidden value.
     public var wrappedValue: Value
 
     /// Hides a value.

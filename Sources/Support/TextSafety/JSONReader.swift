@@ -315,7 +315,7 @@ public struct JSONLine: Sendable {
         do throws(JSONReader.Problem) {
             line = try JSONReader.read(text, in: range, maximumDepth: 2)
         } catch {
-            throw Failure(reason: "It is not valid JSON at character \(error.offset + 1): \(error.reason).")
+            throw Failure(reason: "Invalid JSON at character \(error.offset + 1): \(error.reason).")
         }
         guard case .object(let list) = line.content else { throw Failure(reason: "A line must be a JSON object.") }
         var members: [String: JSONNode] = [:]

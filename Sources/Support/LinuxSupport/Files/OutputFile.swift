@@ -40,7 +40,7 @@ public enum OutputFile {
         try replace(found, with: bytes, name: path, like: status)
     }
 
-    /// Throws if a file could not be written now, so that nothing is done of which the result would be lost.
+    /// Throws if a file can't be written now. Call this before work whose result would otherwise be lost.
     package static func check(_ path: String) throws(StorageError) {
         let found = try ResolvedPath(path, .output)
         if let status = found.status, FileKind(status) != .regular { return }
