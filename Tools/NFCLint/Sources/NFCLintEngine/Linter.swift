@@ -24,7 +24,7 @@ public struct Linter: Sendable {
     ///   - project: the project.
     ///   - includesSuppressed: whether findings that comments suppress are listed too, as unproven.
     public func check(_ project: Project, includesSuppressed: Bool = false) -> [Finding] {
-        // Not a target for each thread, because most projects have one large target.
+        // The work is split by rule too, because most projects have one large target.
         let pairs = project.units.flatMap { unit in rules.map { (unit, $0) } }
         let lists = Parallel.map(pairs) { unit, rule in
             var findings = Findings(rule: rule, target: unit.target.name)
@@ -53,7 +53,7 @@ public struct Linter: Sendable {
     private func broken(_ project: Project) -> [Finding] {
         guard let rule = rules.first(where: { $0.id == Self.brokenFile }) else { return [] }
         let unread = Set(project.problems.filter(\.isWhole).map(\.place.path))
-        // A check of nothing must not pass.
+        // If no file can be read, nothing was checked, and the check must not pass.
         let isAll = !unread.isEmpty && project.files.paths.allSatisfy(unread.contains)
         return project.problems.map { problem in
             Finding(

@@ -156,7 +156,7 @@ public struct Project: Sendable {
             let written = target.files.compactMap { objective[$0] }
             var seen: Set<String> = [target.module]
             var others: [FileFacts] = []
-            // The findings of a library are in its own files, so without any the other modules don't matter.
+            // A library's findings are in its own files. Without such files, the other modules don't matter.
             var open = target.kind == .library && written.isEmpty && own.isEmpty ? [] : Set(own.flatMap(\.imports))
             while let name = open.popFirst() {
                 guard seen.insert(name).inserted, let library = libraries[name] else { continue }

@@ -25,7 +25,7 @@ extension Checklist {
                 seen: unit.place(info: usage)
             ),
             Question(
-                title: "Formats: the entitlements have those that the minimum iOS version requires",
+                title: "Formats: the entitlements list the formats that the minimum iOS version requires",
                 rules: ["CFG010", "CFG011", "CFG012", "CFG013", "CFG014", "CFG016"],
                 concerns: hasEntitlements && unit.target.variants.allSatisfy { $0.minimum != nil },
                 seen: formats
@@ -45,7 +45,7 @@ extension Checklist {
         }
         let cancels = ends.sorted().first { number in
             let names = unit.index.functions[number].names.filter { $0.hasPrefix("reader") && $0.contains("Error") }
-            // A table of all codes handles none of them.
+            // A function that names 8 or more codes is a table of all codes, and handles none of them.
             return names.count < 8 && names.contains { $0.hasSuffix("UserCanceled") }
         }
         return [

@@ -24,7 +24,7 @@ extension Rule {
             guard unit.target.kind == .appExtension else { return }
             if let session = unit.ownSession {
                 let text = "The extension \(unit.target.name) creates a session, but sessions don't work in extensions."
-                // The app may use the same file, and the extension not run this code.
+                // The app may use the same file, and the extension may never run this code.
                 findings.add(session, text, severity: .warning)
             }
             for variant in unit.target.variants {

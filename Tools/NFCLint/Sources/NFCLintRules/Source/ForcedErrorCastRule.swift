@@ -8,7 +8,7 @@ extension Rule {
         id: "SRC028",
         severity: .warning,
         title: "An error is force-cast to NFCReaderError",
-        why: "as! crashes the app if it is another error.",
+        why: "as! crashes the app if the error has another type.",
         fix: "Use as? and handle the other errors.",
         bad: [
             .swift("func code(_ error: any Error) -> Int { (error as! NFCReaderError).errorCode }")
@@ -21,7 +21,8 @@ extension Rule {
                 for node in Finder.all(AsExprSyntax.self, in: function.body)
                 where node.questionOrExclamationMark?.text == "!" {
                     guard node.type.trimmedDescription.hasSuffix("NFCReaderError") else { continue }
-                    findings.add(unit.place(node, number), "as! NFCReaderError crashes the app if it is another error.")
+                    let text = "as! NFCReaderError crashes the app if the error has another type."
+                    findings.add(unit.place(node, number), text)
                 }
             }
         }

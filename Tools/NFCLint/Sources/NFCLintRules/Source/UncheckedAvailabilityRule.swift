@@ -124,7 +124,7 @@ extension Rule {
                 if unit.mentions(connected, names) {
                     findings.add(
                         place,
-                        "\(name) is created although readingAvailable is checked: the check stops nothing."
+                        "readingAvailable is checked, but \(name) is created whatever the result."
                     )
                 } else if isAnywhere {
                     let text = "\(name) is created here, but readingAvailable is checked only elsewhere. Unconfirmed."

@@ -78,8 +78,10 @@ extension Rule {
                 let compares: Set<String> = ["readWrite", "readOnly", "notSupported"]
                 if !unit.mentions(connected, ["queryNDEFStatus"]) {
                     if isAnywhere {
-                        let text =
-                            "\(call.name) is called, and queryNDEFStatus elsewhere. Unconfirmed: it may not come first."
+                        let text = """
+                            \(call.name) is called here, and queryNDEFStatus elsewhere. Unconfirmed: queryNDEFStatus \
+                            may not be called first.
+                            """
                         findings.add(place, text, severity: .info, isProven: false)
                     } else {
                         findings.add(place, "\(call.name) is called without queryNDEFStatus before it.")

@@ -247,7 +247,7 @@ struct QuietPaths {
     private static func acts(_ node: some SyntaxProtocol) -> Bool {
         Finder.all(FunctionCallExprSyntax.self, in: Syntax(node)).contains { call in
             let name = call.calledExpression.lastName ?? ""
-            // The closure of a loop decides, not the loop.
+            // A loop itself does not count, but the calls in its closure do.
             let isLoop = ["forEach", "enumerated", "map", "compactMap"].contains(name)
             guard !isLoop, !Names.isLog(call), !isEmptyDispatch(call, name) else { return false }
             let isAwaited = call.parent?.is(AwaitExprSyntax.self) == true

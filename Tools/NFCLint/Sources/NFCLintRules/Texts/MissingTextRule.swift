@@ -51,7 +51,7 @@ extension Rule {
             ),
         ],
         good: [
-            // The session of a library.
+            // The session of another library, which has no text.
             .swift(
                 """
                 func measure() {
