@@ -42,6 +42,7 @@ struct CorrectClient: Sendable, CustomTestStringConvertible {
             CorrectClient("link extended") { try await LinkExtender().scan($0) },
             CorrectClient("password", PasswordClient.tag) { try await PasswordClient().scan($0) },
             CorrectClient("protection") { try await Protector().scan($0) },
+            CorrectClient("own card") { try await OwnCardReader().scan($0) },
             CorrectClient("lock") { try await PlantedBug.locks($0, .none) },
             CorrectClient("one task") { _ in try await TaskClient().scan() },
             CorrectClient("two scans") { try await PlantedBug.twice($0, .none) },
@@ -62,6 +63,26 @@ struct CorrectClient: Sendable, CustomTestStringConvertible {
         let report = try await explore(all, near: client.tag, app: client.app, seed: 4) { try await client.flow($0) }
         let names = report.attempts.map(\.name)
         #expect(names.first == "losses" && names.last == "noise")
+    }
+
+    // The report of a session's end is 50 ms late. Of these absences, at least one ends in that time.
+    @Test(arguments: [20, 40, 60])
+    func `tag that comes back before the end of a session is reported: the exploration passes`(
+        milliseconds: Int
+    ) async throws {
+        try await explore(.slips(for: .milliseconds(milliseconds)), near: linkTag) { field in
+            try await PlantedBug.link(field, .none)
+        }
+    }
+
+    @Test func `flow that brings another tag in the end: the exploration passes when its task is cancelled`()
+        async throws
+    {
+        try await explore(.taskCancels, near: linkTag) { field in
+            let link = try await PlantedBug.link(field, .none)
+            try await field.bring(.product("NTAG213", holding: .text("Bert")))
+            return link
+        }
     }
 
     // Every fifth: clients of other kinds, on other tags.

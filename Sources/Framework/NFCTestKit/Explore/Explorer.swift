@@ -395,6 +395,8 @@ extension TestField {
         // If only the caller's own job is running, no work remains.
         let work = tracker.work
         if !environment.arbiter.isIdle || work.queued > 0 || work.running > 1 || work.hasUntracked { await settle() }
+        // A tag that comes or leaves ends that wait, although the end of an invalidated session was not yet reported.
+        if !environment.arbiter.isIdle { await wait(for: SessionLimits.phone.endReport) }
         return !environment.arbiter.isIdle
     }
 

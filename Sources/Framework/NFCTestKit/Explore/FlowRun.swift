@@ -122,8 +122,9 @@ public struct FlowRun: Sendable {
     /// Whether another tag has taken the place of the first.
     var isReplaced: Bool { replacement != nil && happened.contains { $0.kind == .swap } }
 
-    /// Whether a session reached its time limit while it still worked with a tag.
-    var reachesLimit: Bool { statesAtLimit.contains(.scanning) }
+    /// Whether a session reached its time limit while it still worked with a tag, and not just after it found one, as in
+    /// an app that restarts polling until the right tag comes.
+    var reachesLimit: Bool { statesAtLimit.contains { $0.state == .scanning && $0.duration >= .seconds(5) } }
 
     /// Whether a session's sheet disappeared because the session reached its time limit.
     var endsByLimit: Bool { !statesAtLimit.isEmpty }
@@ -143,20 +144,22 @@ public struct FlowRun: Sendable {
             """
     }
 
-    /// For each session that reached its time limit, the last state of its sheet.
-    private var statesAtLimit: [SheetState] {
-        var states: [SheetState] = []
-        var session: (begin: Duration, state: SheetState)?
+    /// For each session that reached its time limit, the last state of its sheet and how long it lasted.
+    private var statesAtLimit: [(state: SheetState, duration: Duration)] {
+        var states: [(state: SheetState, duration: Duration)] = []
+        var session: (begin: Duration, state: SheetState, since: Duration)?
         for moment in sheet {
-            guard moment.content.state == .dismissed else {
-                session = (session?.begin ?? moment.time, moment.content.state)
+            let state = moment.content.state
+            guard state == .dismissed else {
+                let since = session.flatMap { $0.state == state ? $0.since : nil } ?? moment.time
+                session = (session?.begin ?? moment.time, state, since)
                 continue
             }
             // A session that shows a result has already ended; only its sheet disappears now.
             if let session, [.ready, .scanning].contains(session.state),
                 moment.time - session.begin >= SessionLimits().session
             {
-                states.append(session.state)
+                states.append((session.state, moment.time - session.since))
             }
             session = nil
         }

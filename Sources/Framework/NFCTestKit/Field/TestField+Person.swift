@@ -71,7 +71,9 @@ extension TestField {
             defer { state.tagsMade += 1 }
             return state.tagsMade
         }
-        let tag = NearbyTag(try await spec.make(seed: seed &+ number), in: self)
+        // In a task of its own: a flow that was cancelled can still bring a tag.
+        let made = try await Task { [seed] in try await spec.make(seed: seed &+ number) }.value
+        let tag = NearbyTag(made, in: self)
         if virtual == nil, replay == nil { Self.ask("Put this on the reader: \(spec)") }
         state.withLock { state in
             state.tags.append(tag)

@@ -120,6 +120,21 @@ final class SensorReader: TagClient, @unchecked Sendable {
     }
 }
 
+/// Reads a card, and waits for the same card if it was lost.
+final class OwnCardReader: TagClient, @unchecked Sendable {
+    private var identifier: Data?
+
+    init() { super.init(.iso14443, bug: .none) }
+
+    @MainActor override func work(with tag: NFCTag) async throws -> String {
+        guard case .miFare(let tag) = tag else { throw Failure.wrongTag }
+        identifier = identifier ?? tag.identifier
+        // It searches again.
+        guard tag.identifier == identifier else { throw NFCReaderError(.readerTransceiveErrorTagConnectionLost) }
+        return "\(try await tag.readNDEF().records.count) records"
+    }
+}
+
 /// Selects an application of a card and reads a record, which comes in two parts.
 final class AppletReader: TagClient, @unchecked Sendable {
     static let name: [UInt8] = [0xA0, 0, 0, 2, 0x47, 0x10, 1]
