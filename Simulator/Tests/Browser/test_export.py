@@ -9,7 +9,7 @@ from support.case import BrowserTest
 from support.reader import App
 
 
-class TakeAlong(BrowserTest):
+class Export(BrowserTest):
     """Files that leave the page and come back."""
 
     def choose_file(self, item):
