@@ -40,7 +40,7 @@ import Testing
             kill $emulation; wait $emulation; echo $?
             """
         try folder.makeFolder("out")
-        let options = "--image card.json --out out/card.json --pn532 line --json --trace --timeout 120"
+        let options = "--image card.json --out out/card.json --pn532 line --json --trace --timeout 600"
         let lines = try run(options, script.replacing("mkdir out; ", with: ""))
         #expect(lines == ["0", "0", "1"], "\(folder.text("events"))")
         #expect(folder.text("events").contains(#"{"event":"saved","file":"out/card.json"}"#))
@@ -57,7 +57,7 @@ import Testing
             happens '"ready"'; nfc readers --verbose --reader "pn532:$PWD/line"
             nfc readers --verbose --reader "pn532:$PWD/line" --json; kill $emulation; wait $emulation
             """
-        let lines = try run("--image card.json --pn532 line --json --timeout 120", script)
+        let lines = try run("--image card.json --pn532 line --json --timeout 600", script)
         #expect(lines.contains { $0.hasPrefix("  yes  NFCMiFareTag.sendMiFareCommand: ") }, "\(lines)")
         let object = JSONLine(try #require(lines.last))
         #expect(object["kind"] == "pn532" && object["chip"] != nil && object["presence"] == "null")
@@ -73,7 +73,7 @@ import Testing
             kill -KILL $emulation; wait $emulation 2>/dev/null; readlink line >/dev/null && echo left
             nfc emulate --image card.json --pn532 line --timeout 0.1 >/dev/null; echo $?; ls line 2>/dev/null
             """
-        let lines = try run("--image card.json --pn532 line --json --timeout 120", script)
+        let lines = try run("--image card.json --pn532 line --json --timeout 600", script)
         let sentence = "Another program already emulates the PN532 at line."
         #expect(lines.first?.contains(sentence) == true, "\(lines)")
         #expect(Array(lines.dropFirst()) == ["3", "same", "left", "0"])
@@ -84,7 +84,7 @@ import Testing
             happens '"ready"'; nfc readers --reader "pn532:$PWD/other" >/dev/null; echo $?
             happens '"layer":"pn532"'; kill $emulation; wait $emulation; echo $?; ls one other 2>/dev/null
             """
-        #expect(try run("--pn532 one --facing other --json --trace --timeout 120", script) == ["0", "0"])
+        #expect(try run("--pn532 one --facing other --json --trace --timeout 600", script) == ["0", "0"])
         #expect(events.contains { $0["layer"] == "pn532" && $0["response"] != "null" })
         #expect(events.last?["reason"] == "termination")
     }
@@ -137,7 +137,7 @@ import Testing
             happens '"ready"'; ls opencorenfc
             kill $emulation; wait $emulation; echo $?; ls -d opencorenfc 2>/dev/null
             """
-        let lines = try run("--image card.json --pcsc --start-pcscd --timeout 120 --json", script)
+        let lines = try run("--image card.json --pcsc --start-pcscd --timeout 600 --json", script)
         #expect(lines == ["pcscd.comm", "pcscd.log", "reader.conf.d", "reader.sock", "0"], "\(folder.text("errors"))")
         #expect(events.prefix(2).map { $0["event"] } == ["connected", "ready"])
         let ready = try #require(events.first { $0["event"] == "ready" })
@@ -161,7 +161,7 @@ import Testing
             done
             wait $emulation; echo $?
             """
-        let options = "--image card.json --pcsc --start-pcscd --timeout 120 --reader-name Desk"
+        let options = "--image card.json --pcsc --start-pcscd --timeout 600 --reader-name Desk"
         #expect(try run(options, script) == ["3"], "\(folder.text("errors"))")
         let said = folder.lines("events")
         #expect(said.first == "pcscd has opened the reader.")
