@@ -29,7 +29,7 @@ class OneWindow(BrowserTest):
         program = self.simulator.program("Caller")
         self.rows(program, 100)
         self.window.wait_text(".trace-count", "10")
-        self.window.wait(lambda: self.window.run("const list = document.querySelector('.virtual'); return list.scrollTop > 0"), "the trace follows")
+        self.window.wait_text(".virtual", "call 99")
         self.window.run("document.querySelector('.virtual').scrollTop = 0")
         self.window.wait(lambda: self.window.run("return document.querySelector('.virtual .virtual-row[data-index=\"0\"]') !== null"), "the first rows are drawn")
         self.rows(program, 12)

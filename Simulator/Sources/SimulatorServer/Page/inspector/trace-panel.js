@@ -103,6 +103,7 @@ export function makeTracePanel() {
         setUnseen(isNew || follows ? 0 : unseen + visible.length - before);
         if (trace.isComplete && visible.length > 0) restoreScroll();
         describe();
+        list.element.classList.toggle('is-empty', visible.length === 0);
     }
 
     /** Shows a row, or folds it into the first of at least three of its kind. Returns whether it was folded. */
@@ -153,7 +154,6 @@ export function makeTracePanel() {
         const total = trace.rows.length;
         const words = visible.length === total ? t('trace.rows', { n: total }) : t('trace.rows-of', { n: visible.length, total });
         setText(count, trace.rows.length < trace.total ? t('trace.loading', { n: total, total: trace.total }) : words);
-        list.element.classList.toggle('is-empty', visible.length === 0);
         empty.hidden = visible.length > 0;
         setText(empty, total > 0 ? t('trace.no-match') : t('trace.empty'));
     }

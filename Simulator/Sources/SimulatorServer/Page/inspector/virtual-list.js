@@ -56,7 +56,7 @@ export class VirtualList {
 
     /** Sets the number of rows. `isNew`: whether all rows have new content. */
     setCount(count, isNew) {
-        const follows = this.isAtEnd && !isNew;
+        const follows = this.isAtEnd;
         this.#count = count;
         if (this.active >= count) this.active = -1;
         this.element.setAttribute('aria-rowcount', String(count + 1));
