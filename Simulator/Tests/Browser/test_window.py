@@ -71,6 +71,29 @@ class OneWindow(BrowserTest):
         self.window.find(".virtual").send_keys(Keys.ENTER)
         self.window.wait(lambda: len(writes()) == 1, "the writes are folded again")
 
+    def test_an_empty_trace_says_what_will_come_and_times_can_be_differences(self):
+        self.assertIn("Each exchange with a tag appears here", self.window.find(".trace .empty").text)
+        self.window.keep("empty-trace")
+        self.rows(self.simulator.program("Caller"), 3)
+        self.window.wait(lambda: not self.window.has(".trace .empty"), "the trace has rows")
+        times = lambda: [cell.text for cell in self.window.all(".virtual-space .cell.time")]
+        self.window.button(".trace-bar", "Δ t")
+        self.window.wait(lambda: len(times()) >= 3 and all(time.startswith("+") for time in times()[1:]), "the times are differences")
+        self.assertFalse(times()[0].startswith("+"), "the first row has no row before")
+
+    def test_what_is_searched_for_in_the_trace_is_marked(self):
+        self.rows(self.simulator.program("Caller"), 20)
+        self.window.wait_text(".virtual", "call 19")
+        marked = lambda: self.window.run("return [...CSS.highlights.get('found')].map(String)")
+        field = self.window.find(".trace-search input")
+        field.send_keys("CALL 1")
+        self.window.wait(lambda: marked() == ["call 1"] * 11, "each match is marked")
+        self.window.keep("marked")
+        field.clear()
+        field.send_keys("no such row")
+        self.window.wait(lambda: marked() == [], "nothing is marked")
+        self.assertEqual(self.window.find(".trace .empty").text, "No row matches the filter.")
+
     def test_a_column_and_the_details_are_resized_with_the_keys(self):
         width = lambda: self.window.find(".drawer").rect["width"]
         before = width()

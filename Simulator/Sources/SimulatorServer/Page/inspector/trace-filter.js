@@ -26,6 +26,11 @@ export class TraceFilter {
     text = '';
     tag = null;
 
+    /** Whether only those rows are hidden that are hidden at first. */
+    get isUsual() {
+        return !this.text && !this.tag && !this.errorsOnly && usual.every((group) => this.shown.has(group));
+    }
+
     takes(row) {
         if (!this.shown.has(isUnansweredSearch(row) ? 'searches' : groupOf.get(row.kind) ?? 'exchanges')) return false;
         if (this.errorsOnly && !isFailure(row)) return false;

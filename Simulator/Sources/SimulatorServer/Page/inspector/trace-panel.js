@@ -94,6 +94,7 @@ export function makeTracePanel() {
             details.replaceChildren();
             renderInto(details, null, () => []);
         }
+            matches?.clear();
         let hasFolded = false;
         for (let index = first; index < trace.rows.length; index += 1) {
             if (filter.takes(trace.rows[index])) hasFolded = add(index) || hasFolded;
@@ -155,7 +156,8 @@ export function makeTracePanel() {
         const words = visible.length === total ? t('trace.rows', { n: total }) : t('trace.rows-of', { n: visible.length, total });
         setText(count, trace.rows.length < trace.total ? t('trace.loading', { n: total, total: trace.total }) : words);
         empty.hidden = visible.length > 0;
-        setText(empty, total > 0 ? t('trace.no-match') : t('trace.empty'));
+        // A phone that has only searched for tags has rows, but none that are shown at first.
+        setText(empty, t(total > 0 && !filter.isUsual ? 'trace.no-match' : 'trace.empty'));
     }
     describe();
 
