@@ -71,6 +71,33 @@ class OneWindow(BrowserTest):
         self.window.find(".virtual").send_keys(Keys.ENTER)
         self.window.wait(lambda: len(writes()) == 1, "the writes are folded again")
 
+    def test_long_rows_wrap_on_demand_and_still_do_after_a_reload(self):
+        program = self.simulator.program("Caller")
+        for number in range(60):
+            program.send(do="event", kind="callback", name=f"call {number}", detail=("long words " * 40).strip() if number % 3 == 0 else "short")
+        self.window.wait_text(".virtual", "call 59")
+        heights = lambda: self.window.run("return [...document.querySelectorAll('.virtual-space .virtual-row')].map((row) => row.offsetHeight)")
+        self.assertEqual(set(heights()), {28})
+        self.window.button(".trace-bar", "Wrap")
+        self.window.wait(lambda: max(heights()) > 56 and min(heights()) == 28, "long rows are high, and short ones are not")
+        self.window.keep("wrapped")
+        rows = """const list = document.querySelector('.virtual').getBoundingClientRect();
+            const rows = [...document.querySelectorAll('.virtual-space .virtual-row')].map((row) => [Number(row.dataset.index), row.getBoundingClientRect()]);
+            rows.sort(([one], [other]) => one - other);
+            return [rows.slice(1).every(([index, box], place) => index !== rows[place][0] + 1 || Math.abs(box.top - rows[place][1].bottom) < 1), rows.at(-1)[0], Math.round(rows.at(-1)[1].bottom - list.bottom)]"""
+        self.window.wait(lambda: self.window.run(rows)[0], "each row begins where the row above ends")
+        self.window.find(".virtual").send_keys(Keys.HOME)
+        for _ in range(31):
+            self.window.find(".virtual").send_keys(Keys.ARROW_DOWN)
+        box = self.window.run("return [document.querySelector('.virtual').getBoundingClientRect(), document.querySelector('.virtual-row[data-index=\"31\"]').getBoundingClientRect()]")
+        self.assertTrue(box[0]["top"] <= box[1]["top"] and box[1]["bottom"] <= box[0]["bottom"], "the active row is in sight")
+        self.window.find(".virtual").send_keys(Keys.END)
+        self.window.wait(lambda: self.window.run(rows) == [True, 59, 0], "the trace ends at the end of its last row")
+        self.window.driver.refresh()
+        self.window.wait(lambda: max(heights(), default=0) > 56, "the rows wrap")
+        self.window.button(".trace-bar", "Wrap")
+        self.window.wait(lambda: set(heights()) == {28}, "each row is one line")
+
     def test_an_empty_trace_says_what_will_come_and_times_can_be_differences(self):
         self.assertIn("Each exchange with a tag appears here", self.window.find(".trace .empty").text)
         self.window.keep("empty-trace")

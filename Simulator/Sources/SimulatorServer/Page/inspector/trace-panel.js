@@ -21,6 +21,7 @@ export function makeTracePanel() {
     let visible = [];
     let showsBytes = false;
     let showsDifferences = false;
+    let wraps = false;
     let isShown = true;
     /** How many rows were added while the list did not follow them. */
     let unseen = 0;
@@ -42,7 +43,7 @@ export function makeTracePanel() {
         head: h('div', { class: 'virtual-row head', role: 'row', 'aria-rowindex': '1' },
             ...['time', 'tag', 'words', 'airtime'].map((name) => h('span', { role: 'columnheader', class: `cell ${name}`, text: t(`trace.${name}`) }))),
         draw: (row, index) => drawRow(row, trace.rows[visible[index]], {
-            showsBytes, found: filter.text, folded: folded.get(visible[index]) ?? 0, isUnfolded: unfolded.has(visible[index]), before: showsDifferences ? trace.rows[visible[index - 1]] : null,
+            showsBytes, wraps, found: filter.text, folded: folded.get(visible[index]) ?? 0, isUnfolded: unfolded.has(visible[index]), before: showsDifferences ? trace.rows[visible[index - 1]] : null,
         }),
         onActive: (index) => {
             trace.active = visible[index];
@@ -57,6 +58,9 @@ export function makeTracePanel() {
     }], ['trace.differences', (isOn) => {
         showsDifferences = isOn;
         list.refresh();
+    }], ['trace.wrap', (isOn) => {
+        wraps = isOn;
+        list.setWraps(isOn);
     }]]);
     const follow = h('button', { class: 'button small follow', type: 'button', hidden: true, on: { click: () => list.scrollToEnd() } }, icon('down'), h('span'));
     const element = h('div', { class: 'panel trace' }, bar.element, list.element, h('div', { class: 'follow-place' }, follow), empty);
@@ -90,21 +94,21 @@ export function makeTracePanel() {
             headOf = new Map();
             folded = new Map();
             group = { kind: null, rows: [] };
+            matches?.clear();
             if (trace.rows.length === 0) unfolded.clear();
             details.replaceChildren();
             renderInto(details, null, () => []);
         }
-            matches?.clear();
         let hasFolded = false;
         for (let index = first; index < trace.rows.length; index += 1) {
             if (filter.takes(trace.rows[index])) hasFolded = add(index) || hasFolded;
         }
+        list.element.classList.toggle('is-empty', visible.length === 0);
         list.setCount(visible.length, isNew);
         if (hasFolded) list.refresh();
         setUnseen(isNew || follows ? 0 : unseen + visible.length - before);
         if (trace.isComplete && visible.length > 0) restoreScroll();
         describe();
-        list.element.classList.toggle('is-empty', visible.length === 0);
     }
 
     /** Shows a row, or folds it into the first of at least three of its kind. Returns whether it was folded. */
@@ -186,7 +190,7 @@ export function makeTracePanel() {
 /** The cells of each drawn row, reused so that scrolling creates few elements. */
 const parts = new WeakMap();
 
-function drawRow(element, row, { showsBytes, found, folded, isUnfolded, before }) {
+function drawRow(element, row, { showsBytes, wraps, found, folded, isUnfolded, before }) {
     if (!row) return;
     const part = parts.get(element) ?? makeRow(element);
     const tag = store.tag(row.tag);
@@ -199,13 +203,13 @@ function drawRow(element, row, { showsBytes, found, folded, isUnfolded, before }
     }
     part.time.data = before ? `+${duration(row.t_us - before.t_us)}` : clock(row.t_us);
     part.tag.data = tag ? visibleText(tag.name, 40) : '';
-    part.words.data = visibleText(rowWords(row), 300);
+    part.words.data = visibleText(rowWords(row), wraps ? 2000 : 300);
     mark(part, found);
     part.airtime.data = row.airtime_us ? duration(row.airtime_us) : '';
     // For a timeout, the words of the exchange already say that nothing answered.
     show(part.error, row.error && row.error !== 'timeout' ? errorWords(row.error) : '');
     show(part.fold, folded > 0 ? t(isUnfolded ? 'trace.fold' : 'trace.folded', { n: folded }) : '');
-    show(part.bytes, showsBytes && row.kind === 'exchange' ? bytesText(row) : '');
+    show(part.bytes, showsBytes && row.kind === 'exchange' ? bytesText(row, wraps) : '');
 }
 
 /** The matches of the search in the rows that are drawn. */
@@ -251,8 +255,8 @@ function errorWords(code) {
     return hasText(`error.${code}`) ? t(`error.${code}`) : visibleText(code, 60);
 }
 
-function bytesText(row) {
-    return `${spacedHex(concealed(row.request, row.concealed), 12)} → ${row.response === null || row.response === undefined ? t('trace.no-answer') : spacedHex(row.response, 16)}`;
+function bytesText(row, wraps) {
+    return `${spacedHex(concealed(row.request, row.concealed), wraps ? 256 : 12)} → ${row.response === null || row.response === undefined ? t('trace.no-answer') : spacedHex(row.response, wraps ? 256 : 16)}`;
 }
 
 function kindSign(row) {
@@ -300,6 +304,15 @@ function filterBar(filter, count, refilter, views) {
         });
         return button;
     };
+    /** A toggle that the window keeps across a reload. */
+    const view = ([key, run]) => {
+        const button = toggle(key, (isOn) => {
+            keep(key, isOn);
+            run(isOn);
+        });
+        if (kept(key)) button.click();
+        return button;
+    };
     const errors = toggle('trace.errors', (isOn) => {
         filter.errorsOnly = isOn;
         refilter();
@@ -316,7 +329,7 @@ function filterBar(filter, count, refilter, views) {
     const clear = h('button', { class: 'icon-button', type: 'button', 'aria-label': t('trace.clear'), title: t('trace.clear'), on: { click: () => act('clear_trace') } }, icon('trash'));
     return {
         element: h('div', { class: 'trace-bar' },
-            h('div', { class: 'trace-search' }, icon('search'), search), count, ...views.map(([key, run]) => toggle(key, run)), clear,
+            h('div', { class: 'trace-search' }, icon('search'), search), count, ...views.map(view), clear,
             h('div', { class: 'chips', role: 'group', 'aria-label': t('trace.groups') }, ...toggles, errors, select)),
         focus: () => search.focus(),
         reset: (shown) => {

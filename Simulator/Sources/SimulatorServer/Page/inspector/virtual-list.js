@@ -5,7 +5,7 @@ import { h } from '../support/dom.js';
 const margin = 12;
 
 /**
- * A grid that draws only the visible rows, so that it can be very long. All rows have the same height.
+ * A grid that draws only the visible rows, so that it can be very long. All rows have the same height, unless they wrap.
  *
  * One row is active. The arrow keys, Page Up, Page Down, Home and End move it.
  */
@@ -15,6 +15,9 @@ export class VirtualList {
 
     #count = 0;
     #rowHeight;
+    #wraps = false;
+    /** The top of each row, and the end of the last one. A row that wraps counts as one line until it is drawn. */
+    #tops = [0];
     #draw;
     #onActive;
     #space;
@@ -60,13 +63,24 @@ export class VirtualList {
         this.#count = count;
         if (this.active >= count) this.active = -1;
         this.element.setAttribute('aria-rowcount', String(count + 1));
-        this.#space.style.setProperty('height', `${count * this.#rowHeight}px`);
+        this.#tops.length = isNew ? 1 : Math.min(this.#tops.length, count + 1);
+        while (this.#tops.length <= count) this.#tops.push(this.#tops.at(-1) + this.#rowHeight);
+        this.#space.style.setProperty('height', `${this.#tops[count]}px`);
         if (isNew) {
             for (const row of this.#rows.values()) row.remove();
             this.#rows.clear();
         }
         if (follows) this.scrollToEnd();
         this.#queue();
+    }
+
+    /** Sets whether rows are as high as their text needs. The first visible row, or else the end, stays in view. */
+    setWraps(value) {
+        const first = this.isAtEnd ? this.#count : this.#indexAt(this.element.scrollTop);
+        this.#wraps = value;
+        this.element.classList.toggle('wraps', value);
+        this.setCount(this.#count, true);
+        this.element.scrollTop = this.#tops[first];
     }
 
     scrollToEnd() {
@@ -77,20 +91,38 @@ export class VirtualList {
     activate(index, isCentered = false) {
         if (index < 0 || index >= this.#count) return;
         this.active = index;
-        const head = this.element.firstElementChild.offsetHeight;
-        const top = index * this.#rowHeight;
-        const height = this.element.clientHeight - head;
+        // This may change the height of the grid.
+        this.#onActive(index);
+        this.#reveal(isCentered);
+        this.#render();
+        // A row that wraps may have become higher.
+        this.#reveal();
+    }
+
+    #reveal(isCentered = false) {
+        const [top, end] = this.#tops.slice(this.active, this.active + 2);
+        const height = this.element.clientHeight - this.element.firstElementChild.offsetHeight;
         const { scrollTop } = this.element;
         if (isCentered) this.element.scrollTop = top - height / 2;
-        else if (top < scrollTop) this.element.scrollTop = top;
-        else if (top + this.#rowHeight > scrollTop + height) this.element.scrollTop = top + this.#rowHeight - height;
-        this.#render();
-        this.#onActive(index);
+        else if (top < scrollTop || end - top > height) this.element.scrollTop = top;
+        else if (end > scrollTop + height) this.element.scrollTop = end - height;
     }
 
     /** Draws the visible rows again. */
     refresh() {
         for (const [index, row] of this.#rows) this.#draw(row, index);
+        this.#queue();
+    }
+
+    /** The row at a distance from the top. */
+    #indexAt(distance) {
+        let [low, high] = [0, Math.max(this.#count - 1, 0)];
+        while (low < high) {
+            const middle = Math.ceil((low + high) / 2);
+            if (this.#tops[middle] <= distance) low = middle;
+            else high = middle - 1;
+        }
+        return low;
     }
 
     #queue() {
@@ -105,8 +137,8 @@ export class VirtualList {
     #render() {
         const height = this.element.clientHeight;
         if (height === 0) return;
-        const first = Math.max(0, Math.floor(this.element.scrollTop / this.#rowHeight) - margin);
-        const end = Math.min(this.#count, Math.ceil((this.element.scrollTop + height) / this.#rowHeight) + margin);
+        const first = Math.max(0, this.#indexAt(this.element.scrollTop) - margin);
+        const end = Math.min(this.#count, this.#indexAt(this.element.scrollTop + height) + 1 + margin);
         const wanted = new Set();
         for (let index = first; index < end; index += 1) wanted.add(index);
         // Keep the active row in the document, because the grid refers to it.
@@ -125,7 +157,7 @@ export class VirtualList {
                 row.dataset.index = String(index);
                 row.id = `${this.#id}-${index}`;
                 row.setAttribute('aria-rowindex', String(index + 2));
-                row.style.setProperty('transform', `translateY(${index * this.#rowHeight}px)`);
+                this.#place(row, index);
                 this.#draw(row, index);
                 this.#rows.set(index, row);
                 if (!row.isConnected) this.#space.append(row);
@@ -133,20 +165,48 @@ export class VirtualList {
             row.setAttribute('aria-selected', String(index === this.active));
         }
         for (const row of free) row.remove();
+        if (this.#wraps) this.#measure();
         if (this.active >= 0) this.element.setAttribute('aria-activedescendant', `${this.#id}-${this.active}`);
         else this.element.removeAttribute('aria-activedescendant');
     }
 
+    #place(row, index) {
+        row.style.setProperty('transform', `translateY(${this.#tops[index]}px)`);
+    }
+
+    /** Makes room for the heights of the drawn rows. The active row, or else the first visible row, stays where it is. */
+    #measure() {
+        const { scrollTop, clientHeight } = this.element;
+        const tops = this.#tops;
+        const heights = new Map([...this.#rows].map(([index, row]) => [index, row.offsetHeight]));
+        if ([...heights].every(([index, height]) => tops[index + 1] - tops[index] === height)) return;
+        const follows = this.isAtEnd;
+        const isInView = this.active >= 0 && tops[this.active] >= scrollTop && tops[this.active] < scrollTop + clientHeight;
+        const fixed = isInView ? this.active : this.#indexAt(scrollTop);
+        const offset = scrollTop - tops[fixed];
+        let before = 0;
+        for (let index = 0; index < this.#count; index += 1) {
+            const height = heights.get(index) ?? tops[index + 1] - before;
+            before = tops[index + 1];
+            tops[index + 1] = tops[index] + height;
+        }
+        this.#space.style.setProperty('height', `${tops[this.#count]}px`);
+        for (const [index, row] of this.#rows) this.#place(row, index);
+        if (follows) this.scrollToEnd();
+        else this.element.scrollTop = tops[fixed] + offset;
+    }
+
     #key(event) {
         if (event.target !== this.element || event.altKey || event.ctrlKey || event.metaKey) return;
-        const page = Math.max(1, Math.floor(this.element.clientHeight / this.#rowHeight) - 2);
         const last = this.#count - 1;
         const now = this.active;
+        const top = this.#tops[Math.max(now, 0)];
+        const page = this.element.clientHeight - 2 * this.#rowHeight;
         const target = {
             ArrowDown: now < 0 ? 0 : now + 1,
             ArrowUp: now < 0 ? last : now - 1,
-            PageDown: Math.max(now, 0) + page,
-            PageUp: now - page,
+            PageDown: Math.max(now + 1, this.#indexAt(top + page)),
+            PageUp: Math.min(now - 1, this.#indexAt(top - page)),
             Home: 0,
             End: last,
         }[event.key];
