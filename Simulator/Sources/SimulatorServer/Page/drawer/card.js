@@ -37,14 +37,8 @@ export function createCard(tag) {
     return card;
 }
 
-/** The tag that each card shows. */
-const shownTags = new WeakMap();
-
 /** Updates a card from its tag. */
 export function updateCard(card, tag) {
-    // The state keeps the objects of tags that have not changed.
-    if (shownTags.get(card) === tag) return;
-    shownTags.set(card, tag);
     const name = visibleText(tag.name, 60);
     card.dataset.technology = tag.technology;
     card.classList.toggle('near', Boolean(tag.near));

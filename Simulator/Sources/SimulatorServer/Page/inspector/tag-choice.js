@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { h, renderInto } from '../support/dom.js';
+import { h, keyed, setText } from '../support/dom.js';
 import { t } from '../support/texts.js';
 import { visibleText } from '../support/visible.js';
 import { store } from '../session.js';
@@ -9,11 +9,11 @@ export function makeTagChoice() {
     const select = h('select', { class: 'field', 'aria-label': t('inspector.which-tag') });
     select.addEventListener('change', () => store.select(select.value));
     store.on(['tags', 'selected'], ({ tags }) => {
-        const selected = store.selectedTag?.id;
-        renderInto(select, [tags.map(({ id, name, near }) => [id, name, near]), selected], () => tags.map((tag) => h('option', {
-            value: tag.id, selected: tag.id === selected,
-            text: tag.near ? t('inspector.tag-near', { name: visibleText(tag.name, 40) }) : visibleText(tag.name, 40),
-        })));
+        keyed(select, tags, ({ id }) => id, ({ id }) => h('option', { value: id }), (option, tag) => {
+            const name = visibleText(tag.name, 40);
+            setText(option, tag.near ? t('inspector.tag-near', { name }) : name);
+        });
+        select.value = store.selectedTag?.id ?? '';
     });
     return select;
 }

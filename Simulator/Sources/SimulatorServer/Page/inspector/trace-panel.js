@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { h, renderInto, setText } from '../support/dom.js';
+import { h, keyed, renderInto, setText } from '../support/dom.js';
 import { icon } from '../support/icons.js';
 import { clock, concealed, duration, spacedHex } from '../support/format.js';
 import { say } from '../support/notices.js';
@@ -322,10 +322,10 @@ function filterBar(filter, count, refilter, views) {
         filter.tag = select.value || null;
         refilter();
     });
-    store.on(['tags'], ({ tags }) => renderInto(select, tags.map(({ id, name }) => [id, name]), () => [
-        h('option', { value: '', text: t('trace.all-tags') }),
-        ...tags.map((tag) => h('option', { value: tag.id, text: visibleText(tag.name, 40), selected: tag.id === filter.tag })),
-    ]));
+    store.on(['tags'], ({ tags }) => {
+        const choices = [{ id: '', name: t('trace.all-tags') }, ...tags];
+        keyed(select, choices, ({ id }) => id, ({ id }) => h('option', { value: id }), (option, { name }) => setText(option, visibleText(name, 40)));
+    });
     const clear = h('button', { class: 'icon-button', type: 'button', 'aria-label': t('trace.clear'), title: t('trace.clear'), on: { click: () => act('clear_trace') } }, icon('trash'));
     return {
         element: h('div', { class: 'trace-bar' },

@@ -54,7 +54,8 @@ export function renderInto(container, signature, build) {
 const signatures = new WeakMap();
 
 /**
- * Synchronizes the children of a container with a list. Items with the same key reuse their elements.
+ * Synchronizes the children of a container with a list. Items with the same key reuse their elements, which are updated
+ * if the item is another object: the state keeps the objects of tags that have not changed.
  *
  * @template T
  * @param {HTMLElement} container
@@ -64,22 +65,29 @@ const signatures = new WeakMap();
  * @param {(element: HTMLElement, item: T) => void} update
  */
 export function keyed(container, items, keyOf, create, update) {
-    const old = new Map([...container.children].map((child) => [child.dataset.key, child]));
+    const keys = new Set(items.map(keyOf));
+    const old = new Map();
+    // Those that are gone leave first, so that the others stay where they are.
+    for (const child of [...container.children]) {
+        if (keys.has(child.dataset.key)) old.set(child.dataset.key, child);
+        else child.remove();
+    }
     let place = container.firstElementChild;
     for (const item of items) {
         const key = keyOf(item);
         let element = old.get(key);
-        old.delete(key);
         if (!element) {
             element = create(item);
             element.dataset.key = key;
         }
-        update(element, item);
+        if (shownItems.get(element) !== item) update(element, item);
+        shownItems.set(element, item);
         if (element === place) place = place.nextElementSibling;
         else container.insertBefore(element, place);
     }
-    for (const element of old.values()) element.remove();
 }
+
+const shownItems = new WeakMap();
 
 /** Sets the text of an element if it differs, so that live regions are announced only on changes. */
 export function setText(element, text) {
