@@ -98,13 +98,13 @@ final class TerminalInterface {
 
     // MARK: Drawing
 
-    /// The height of a scanning sheet in lines, with some space for long text.
-    private static let sheetLines = 12
+    /// The height of a scanning sheet in lines, with an empty line above.
+    private static let sheetLines = 11
 
-    /// How many lines fit between the text at the top and the keys at the bottom.
-    private var room: Int { max(size.lines - head.count - (isSheetUp ? Self.sheetLines + 1 : 2), 1) }
+    /// How many lines fit between the text at the top and the sheet or the keys at the bottom.
+    private var room: Int { max(size.lines - head.count - (isSheetUp ? Self.sheetLines : 0) - 2, 1) }
 
-    /// Draws the screen, and leaves the cursor where a sheet can be drawn. The terminal truncates long lines.
+    /// Draws the screen, and leaves the cursor where a sheet is drawn, above the keys. The terminal truncates long lines.
     private func draw() {
         size = Terminal.size
         let screen = app.screen
@@ -130,8 +130,10 @@ final class TerminalInterface {
         scroll = max(min(scroll, lines.count - room), 0)
         lines = Array(lines.dropFirst(scroll).prefix(room))
         var page = ["\u{1B}[1m\(VisibleText.escaped(screen.alert?.text ?? screen.title))\u{1B}[0m"] + head + lines
-        page += isSheetUp ? ["", ""] : Array(repeating: "", count: room - lines.count) + [keys(of: screen)]
-        put("\u{1B}[?25l\u{1B}[H\u{1B}[J" + page.joined(separator: "\r\n"), to: .standardOutput)
+        page += Array(repeating: "", count: max(size.lines - page.count - 1, 0))
+        page.append(isSheetUp ? "Esc Cancel" : keys(of: screen))
+        let toSheet = isSheetUp ? "\r\u{1B}[\(Self.sheetLines - 1)A" : ""
+        put("\u{1B}[?25l\u{1B}[H\u{1B}[J" + page.joined(separator: "\r\n") + toSheet, to: .standardOutput)
     }
 
     /// Keeps the same row selected. If that row is gone, selects the row now at its index.

@@ -20,6 +20,11 @@ import Testing
             No messages yet.
             s Scan  m Scan Many  Enter Open  ? Help  q Quit
             [s]
+            Esc Cancel
+            """
+        )
+        try terminal.play(
+            """
             Message 1
             1 message was added.
             Record 1

@@ -71,13 +71,14 @@ package enum SheetCard {
         }
     }
 
+    /// The colours are legible on a black and on a white background. A terminal's own blue and green are not.
     private enum Style: String {
         case plain = ""
         case bold = "1"
         case dim = "2"
-        case red = "31"
-        case green = "32"
-        case blue = "34"
+        case red = "38;5;196"
+        case green = "38;5;28"
+        case blue = "38;5;63"
 
         func applied(to text: String, usesColor: Bool) -> String {
             usesColor && self != .plain ? "\u{1B}[\(rawValue)m" + text + "\u{1B}[0m" : text

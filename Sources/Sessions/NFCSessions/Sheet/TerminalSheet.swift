@@ -5,7 +5,7 @@ import LinuxSupport
 import Synchronization
 import TagLink
 
-/// The scanning sheet on a terminal: a card at the cursor that is redrawn in place.
+/// The scanning sheet on a terminal: a centred card below the cursor that is redrawn in place.
 ///
 /// While the app looks for tags or works with a tag, the sheet owns the terminal: it reads the keys, and Esc, q or
 /// Ctrl-C cancel. An app that reads keys itself should stop before `begin()`, and continue after the end of the session
@@ -21,6 +21,8 @@ public final class TerminalSheet: ScanSheet {
         let keys: any DispatchSourceRead
         let sizeCheck: any DispatchSourceTimer
         var size: Terminal.Size
+        /// How many lines the card has on the screen.
+        var height = 0
     }
 
     private struct State {
@@ -55,7 +57,7 @@ public final class TerminalSheet: ScanSheet {
                 state.content = content
                 state.cancel = cancel
                 if state.screen == nil, !takeTerminal(&state) { return fallback.present(content, cancel: cancel) }
-                draw(state)
+                draw(&state)
             } else if state.screen == nil, state.content?.canCancel == true, content.state != .dismissed {
                 state.content = content
                 fallback.present(content, cancel: cancel)
@@ -70,25 +72,36 @@ public final class TerminalSheet: ScanSheet {
     /// - Parameter print: writes complete lines.
     public func interrupted(by print: () -> Void) {
         state.withLock { state in
-            state.screen?.terminal.write("\r\u{1B}[J")
+            replaceCard(&state, with: [])
             print()
-            draw(state)
+            draw(&state)
         }
     }
 
     // MARK: Drawing
 
-    /// Draws the card and moves the cursor back to the card's first line, so that one sequence can erase the card.
-    private func draw(_ state: borrowing State) {
+    private func draw(_ state: inout State) {
         guard let screen = state.screen, let content = state.content else { return }
-        let lines = render(content, size: screen.size)
-        // The line count is never 1, because a card that can be cancelled has several lines.
-        let up = "\u{1B}[\(lines.count - 1)A"
-        screen.terminal.write("\r\u{1B}[J\u{1B}[?25l" + lines.joined(separator: "\r\n") + "\r" + up)
+        screen.terminal.write("\u{1B}[?25l")
+        replaceCard(&state, with: render(content, size: screen.size))
+    }
+
+    /// Draws lines in place of the card, and moves the cursor back to the first one. Erases only the card, so that the
+    /// app's text below stays.
+    private func replaceCard(_ state: inout State, with lines: [String]) {
+        guard let screen = state.screen else { return }
+        let height = max(lines.count, screen.height)
+        let rows = lines + repeatElement("", count: height - lines.count)
+        let up = height > 1 ? "\u{1B}[\(height - 1)A" : ""
+        screen.terminal.write("\r" + rows.map { "\u{1B}[K" + $0 }.joined(separator: "\r\n") + "\r" + up)
+        state.screen?.height = lines.count
     }
 
     private func render(_ content: SheetContent, size: Terminal.Size) -> [String] {
-        SheetCard.render(content, width: size.columns, height: size.lines, usesColor: usesColor)
+        let space = String(repeating: " ", count: max(size.columns - SheetCard.maximumWidth, 0) / 2)
+        return SheetCard.render(content, width: size.columns, height: size.lines, usesColor: usesColor).map {
+            space + $0
+        }
     }
 
     // MARK: The terminal
@@ -125,8 +138,8 @@ public final class TerminalSheet: ScanSheet {
         state.cancel = nil
         guard let screen = state.screen else { return }
         let lines = render(content, size: screen.terminal.size)
-        let card = lines.map { $0 + "\r\n" }.joined()
-        screen.terminal.write("\r\u{1B}[J" + card + "\u{1B}[?25h")
+        replaceCard(&state, with: lines)
+        screen.terminal.write(String(repeating: "\r\n", count: lines.count) + "\u{1B}[?25h")
         release(&state)
     }
 
@@ -142,7 +155,10 @@ public final class TerminalSheet: ScanSheet {
         state.withLock { state in
             guard let size = state.screen?.terminal.size, size != state.screen?.size else { return }
             state.screen?.size = size
-            draw(state)
+            // The terminal may have moved the card's lines, so all that follows is erased.
+            state.screen?.height = 0
+            state.screen?.terminal.write("\r\u{1B}[J")
+            draw(&state)
         }
     }
 

@@ -115,7 +115,8 @@ struct SheetTests {
 
     @Test(
         arguments: [
-            (.ready, "34", "( ( · ) )"), (.scanning, "34", "( ( ● ) )"), (.success, "32", "✓"), (.failure, "31", "✗"),
+            (.ready, "38;5;63", "( ( · ) )"), (.scanning, "38;5;63", "( ( ● ) )"), (.success, "38;5;28", "✓"),
+            (.failure, "38;5;196", "✗"),
         ] as [(SheetState, String, String)]
     )
     func `card in colour: each state's own symbol; escapes in the app's text are not sent`(

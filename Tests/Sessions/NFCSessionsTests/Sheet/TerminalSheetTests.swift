@@ -35,6 +35,9 @@ import Testing
         }
     }
 
+    /// A card of nine lines, erased, and a visible cursor.
+    private static let erased = repeatElement("\u{1B}[K", count: 9).joined(separator: "\n") + "\u{1B}[8A\u{1B}[?25h"
+
     @Test
     func `terminal sheet: redrawn in place; after a result the card stays, and the terminal settings are restored`()
         throws
@@ -42,15 +45,19 @@ import Testing
         let stage = try Stage()
         let first = stage.draw(.ready)
         #expect(first.contains("Ready to Scan") && first.contains("First.") && first.hasSuffix("╯\u{1B}[8A"))
-        #expect(!first.contains("\u{1B}[34m") && !stage.terminal.isCooked)
-        #expect(stage.draw(.scanning, "Second.").hasPrefix("\u{1B}[J"))
+        #expect(!first.contains("\u{1B}[38;5;") && !stage.terminal.isCooked)
+        // The card is centred, and only its own lines are erased: text of the app below it stays.
+        #expect(first.hasPrefix("\u{1B}[?25l\u{1B}[K     ╭"))
+        #expect(stage.draw(.scanning, "Second.").components(separatedBy: "\u{1B}[K     ").count == 10)
         let last = stage.draw(.success, "Third.")
-        #expect(last.contains("✓") && last.contains("Third.") && last.hasSuffix("╯\n\u{1B}[?25h"))
+        #expect(last.contains("✓") && last.contains("Third.") && !(first + last).contains("\u{1B}[J"))
+        // Four lines fewer are erased, and the cursor ends below the card.
+        #expect(last.hasSuffix("╯" + String(repeating: "\n\u{1B}[K", count: 4) + "\u{1B}[8A\n\n\n\n\n\u{1B}[?25h"))
         #expect(stage.terminal.isCooked)
         for state in [SheetState.failure, .dismissed] { #expect(stage.draw(state, "Late.") == "") }
         let coloured = try Stage(usesColor: true)
-        #expect(coloured.draw(.ready).contains("\u{1B}[34m"))
-        #expect(coloured.draw(.dismissed).hasSuffix("\u{1B}[J\u{1B}[?25h"))
+        #expect(coloured.draw(.ready).contains("\u{1B}[38;5;63m"))
+        #expect(coloured.draw(.dismissed) == Self.erased)
     }
 
     @Test func `terminal settings: keys are read at once and without echo, also Ctrl-S; restored afterwards`() throws {
@@ -82,7 +89,7 @@ import Testing
             let end = try #require(times.withLock { $0.count == index + 1 ? $0.last : nil }, "\(keys)")
             // Esc may also be the beginning of another key, so it waits a twentieth of a second for the rest.
             if index == 0 { #expect(start.duration(to: end) > .milliseconds(40)) }
-            #expect(stage.draw(.dismissed).hasSuffix("\u{1B}[J\u{1B}[?25h"))
+            #expect(stage.draw(.dismissed) == Self.erased)
         }
     }
 
@@ -95,7 +102,7 @@ import Testing
         #expect(printed("Before.\n") == "Before.\n")
         _ = stage.draw(.ready)
         let drawn = printed("Printed.\n")
-        #expect(drawn.hasPrefix("\u{1B}[JPrinted.\n\u{1B}[J") && drawn.contains("First."))
+        #expect(drawn.hasPrefix("\u{1B}[K\n") && drawn.contains("\u{1B}[8APrinted.\n") && drawn.contains("First."))
         _ = stage.draw(.dismissed)
         #expect(printed("After.\n") == "After.\n")
     }
