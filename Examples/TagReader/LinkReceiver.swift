@@ -72,7 +72,7 @@ final class LinkReceiver: ApplicationDelegate {
         let message = userActivity.ndefMessagePayload
         guard let first = message.records.first, first.typeNameFormat != .empty else { return false }
         do {
-            for number in try reader.store.append([message], isNew: !isVisible) { show(number) }
+            for number in try reader.store.append([message], from: .background, isNew: !isVisible) { show(number) }
             return true
         } catch {
             // The message stays in the inbox.

@@ -88,7 +88,7 @@ final class MessageReader: NSObject, NFCNDEFReaderSessionDelegate {
 
     func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
         do throws(Failure) {
-            scan.result.added += try store.append(messages)
+            scan.result.added += try store.append(messages, from: .scan)
         } catch {
             scan.result.alert = error.text
             // The text is clear without the symbol. nfclint:disable SRC015

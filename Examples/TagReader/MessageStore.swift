@@ -52,12 +52,16 @@ struct MessageStore {
         return messages.map(\.number).filter { number in !before.contains { $0.number == number } }
     }
 
-    /// Appends messages, and returns their numbers. `isNew` means that nobody has seen them yet.
-    mutating func append(_ added: [NFCNDEFMessage], isNew: Bool = false) throws(Failure) -> [Int] {
+    /// Appends messages that were just read, and returns their numbers. `isNew` means that nobody has seen them yet.
+    mutating func append(
+        _ added: [NFCNDEFMessage],
+        from source: StoredMessage.Source,
+        isNew: Bool = false
+    ) throws(Failure) -> [Int] {
         try change { contents in
             added.map { message in
                 contents.last += 1
-                contents.messages.append(StoredMessage(contents.last, message, isNew: isNew))
+                contents.messages.append(StoredMessage(contents.last, message, from: source, isNew: isNew))
                 return contents.last
             }
         }
@@ -135,14 +139,27 @@ struct StoredMessage: Codable, Equatable {
         var payload: Data
     }
 
+    /// Where a message was read.
+    enum Source: String, Codable {
+        /// In the app, by a scan.
+        case scan
+        /// In the background, while no app scanned.
+        case background
+    }
+
     /// The message's number, which never changes and is never reused.
     let number: Int
+    /// When and where the message was read; nil for a message that an earlier version of the app saved.
+    let date: Date?
+    let source: Source?
     /// True if the message arrived while nobody could see it.
     fileprivate var new: Bool?
     private let records: [Record]
 
-    init(_ number: Int, _ message: NFCNDEFMessage, isNew: Bool) {
+    init(_ number: Int, _ message: NFCNDEFMessage, from source: Source, isNew: Bool) {
         self.number = number
+        date = .now
+        self.source = source
         new = isNew ? true : nil
         records = message.records.map {
             Record(format: $0.typeNameFormat.rawValue, type: $0.type, identifier: $0.identifier, payload: $0.payload)

@@ -18,6 +18,22 @@ enum MessageText {
     /// The message's size, such as "2 records, 54 bytes".
     static func size(of message: NFCNDEFMessage) -> String { "\(count(of: message)), \(message.length) bytes" }
 
+    /// When and where the message was read, such as "scanned 2026-11-29 14:32:05"; nil if that is not known.
+    static func origin(of stored: StoredMessage) -> String? {
+        guard let date = stored.date, let source = stored.source else { return nil }
+        let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space, timeZone: .current)
+        let time = date.formatted(style.year().month().day().time(includingFractionalSeconds: false))
+        switch source {
+        case .scan: return "scanned \(time)"
+        case .background: return "read in the background \(time)"
+        }
+    }
+
+    /// The message's size, and when and where it was read.
+    static func facts(of stored: StoredMessage) -> String {
+        [size(of: stored.message), origin(of: stored)].compactMap(\.self).joined(separator: ", ")
+    }
+
     private static func count(of message: NFCNDEFMessage) -> String {
         message.records.count == 1 ? "1 record" : "\(message.records.count) records"
     }
@@ -36,7 +52,7 @@ enum MessageText {
 
     /// The message's records as lines of text, below a heading.
     static func lines(of stored: StoredMessage) -> [String] {
-        ["Message \(stored.number): \(size(of: stored.message))"] + items(of: stored.message).flatMap(\.lines)
+        ["Message \(stored.number): \(facts(of: stored))"] + items(of: stored.message).flatMap(\.lines)
     }
 
     /// The decoded payload. The first line names the kind of content.

@@ -110,7 +110,8 @@ final class Screens {
         items += messages.reversed().map { stored in
             .row(
                 MessageText.summary(of: stored.message),
-                detail: "Message \(stored.number), \(MessageText.size(of: stored.message))",
+                detail:
+                    "Message \(stored.number), \(MessageText.origin(of: stored) ?? MessageText.size(of: stored.message))",
                 badge: stored.isNew ? "New" : nil,
                 id: "message-\(stored.number)"
             )
@@ -120,8 +121,8 @@ final class Screens {
     }
 
     private func details(of stored: StoredMessage) -> PhoneScreen {
-        let size = MessageText.size(of: stored.message)
-        let items: [PhoneScreen.Item] = [note.isEmpty ? .text(size) : .text(note, detail: size)]
+        let facts = MessageText.facts(of: stored)
+        let items: [PhoneScreen.Item] = [note.isEmpty ? .text(facts) : .text(note, detail: facts)]
         let buttons: [PhoneScreen.Item] = [
             .button("Write to a Card", id: "write"), .button("Delete", id: "ask", style: .destructive),
         ]

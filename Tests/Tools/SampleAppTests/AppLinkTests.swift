@@ -88,8 +88,8 @@ struct AppLinkTests {
             [y]
             Record 1
             [q]
-            > Message 2
-              Message 1
+            > Message 2, read in the background 2
+              Message 1, scanned 2
             [q]
             """
         )

@@ -12,9 +12,9 @@ import Testing
         try app.hold(message: try SampleApp.poster())
         let outcome = try app.run("scan", "show 1")
         #expect(
-            outcome.output == """
+            outcome.output.replacing(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/, with: "DATE") == """
                 1  2 records  Link: https://example.com/poster/12
-                Message 1: 2 records, 54 bytes
+                Message 1: 2 records, 54 bytes, scanned DATE
                 Record 1
                   Payload     Link: https://example.com/poster/12
                   Format      1, well-known

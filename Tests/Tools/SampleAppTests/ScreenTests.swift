@@ -35,7 +35,7 @@ import Testing
             The message is saved on the card.
             [Esc]
             Messages
-            > Message 1, 2 records, 54 bytes  Link: https://example.com/welcome
+            > Message 1, scanned 2
             [?]
             Help
               s           scans one card
