@@ -12,7 +12,8 @@ public enum Rules {
         .ndefFormat, .missingTagFormat, .missingNDEFFormat, .unknownFormat, .formatAvailability, .formatsInInfoPlist,
         .invalidAID, .repeatedAID, .paymentAID, .shadowedAID, .aidsInEntitlements, .ndefAID, .invalidSystemCode,
         .wildcardSystemCode, .misplacedSystemCodes, .misspelledKey, .requiredDeviceCapability, .extensionKeys,
-        .unusedEntitlements, .longAIDList, .missingCardEntitlement, .invalidCardPrefix, .cardAvailability,
+        .unusedEntitlements, .longAIDList, .requiredFramework, .missingCardEntitlement, .invalidCardPrefix,
+        .cardAvailability,
     ]
 
     /// The rules about source code.
@@ -24,6 +25,7 @@ public enum Rules {
         .uncheckedCardSession, .deprecatedName, .handDecodedRecord, .malformedRecord, .invalidatedTwice,
         .scanWithoutAction, .unreachableDidDetect, .forcedErrorCast, .errorByText, .manyTagsTextOnly,
         .forcedTagSession, .misplacedLinkHandler, .mainActorDelegate, .impossibleCommand,
+        .unpolledTechnology, .singleBlockLoop,
     ]
 
     /// The rules about texts for users.

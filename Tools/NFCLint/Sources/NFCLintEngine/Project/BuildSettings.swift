@@ -41,6 +41,12 @@ struct BuildSettings: Sendable {
 
     func value(_ key: String) -> String? { setting(key)?.value }
 
+    /// Whether the linker's flags make Core NFC optional at launch.
+    var linksCoreNFCWeakly: Bool {
+        let words = (value("OTHER_LDFLAGS") ?? "").split { " ,\"\\".contains($0) }
+        return zip(words, words.dropFirst()).contains { $0 == "-weak_framework" && $1 == "CoreNFC" }
+    }
+
     /// Replaces variables by their values. Unknown variables stay as they are.
     func resolve(_ text: String, depth: Int = 0) -> String {
         guard depth < 8, text.contains("$"), text.utf8.count < 10_000 else { return text }

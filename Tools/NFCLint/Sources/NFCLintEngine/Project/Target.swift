@@ -51,6 +51,8 @@ public struct Variant: Sendable {
     public var identifier: String?
     /// Whether this configuration is released to users.
     public var isRelease: Bool
+    /// Where the project links Core NFC so that it has to exist at launch; nil if it links it weakly or does not say.
+    public var requiredLink: Place?
 
     init(
         name: String = "",

@@ -52,6 +52,10 @@ struct XcodeGenProject {
             variant.areEntitlementsKnown = false
             missing.append("The entitlements \(entitlements) were not found or can't be read.")
         }
+        let link = value["dependencies"]?.array?.first { $0["sdk"]?.string == "CoreNFC.framework" }
+        if let link, link["weak"]?.boolean != true, !settings.linksCoreNFCWeakly {
+            variant.requiredLink = Place(path, link.position)
+        }
         return Target(
             name: entry.key,
             kind: kind(value),

@@ -63,7 +63,12 @@ struct XcodeProject {
         var kind = Self.kind(type)
         if kind == .app, let first = settings.first?.settings, !Self.isForPhones(first) { kind = .other }
         if kind == .app, isForTests { kind = .test }
-        let variants = settings.map { variant($0.name, $0.settings, object.position, &missing) }
+        let link = requiredLink(object)
+        let variants = settings.map { name, settings in
+            var variant = variant(name, settings, object.position, &missing)
+            variant.requiredLink = settings.linksCoreNFCWeakly ? nil : link
+            return variant
+        }
         return Target(
             name: name,
             kind: kind,
@@ -177,6 +182,20 @@ struct XcodeProject {
         // The path may already contain the folder that SRCROOT stands for.
         guard let found = lookup.find(path) ?? lookup.find(name) else { return nil }
         return reader.read(found).map { ConfigFile(path: found, root: $0) }
+    }
+
+    /// Where a target links Core NFC, but not weakly ("Optional" in Xcode).
+    private func requiredLink(_ object: ConfigValue) -> Place? {
+        for phase in (object["buildPhases"]?.strings ?? []).compactMap({ objects[$0] }) {
+            guard phase["isa"]?.string == "PBXFrameworksBuildPhase" else { continue }
+            for file in (phase["files"]?.strings ?? []).compactMap({ objects[$0] }) {
+                let path = file["fileRef"]?.string.flatMap { objects[$0] }?["path"]?.string
+                guard path?.split(separator: "/").last == "CoreNFC.framework" else { continue }
+                let isWeak = file["settings"]?["ATTRIBUTES"]?.strings.contains("Weak") == true
+                return isWeak ? nil : Place(self.path, file.position)
+            }
+        }
+        return nil
     }
 
     private func sources(_ object: ConfigValue) -> [String] {

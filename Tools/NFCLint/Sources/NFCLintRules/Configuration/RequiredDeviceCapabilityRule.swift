@@ -35,26 +35,18 @@ extension Rule {
                 + Example.tagReader
         ],
         check: { unit, findings in
-            unit.forEachInfo(Keys.capabilities) { list, _ in
-                if let value = list.value.array?.first(where: { $0.string == "nfc" }) {
-                    findings.add(
-                        list.place(value),
-                        """
-                        The app can only be installed on devices with NFC. The App Store rejects adding this once the \
-                        app is on sale.
-                        """
-                    )
-                } else if list.value["nfc"]?.boolean == true
-                    || list.value.string?.split(separator: " ").contains("nfc") == true
-                {
-                    findings.add(
-                        list.key,
-                        """
-                        The app can only be installed on devices with NFC. The App Store rejects adding this once the \
-                        app is on sale.
-                        """
-                    )
-                }
+            let checks =
+                unit.mentionsAnywhere(["readingAvailable"])
+                || unit.objective.contains { $0.code.methods.contains { $0.mentions("readingAvailable") } }
+            for place in unit.target.variants.compactMap(\.requiredNFC) {
+                let code = checks ? ", although its code checks readingAvailable" : ""
+                findings.add(
+                    place,
+                    """
+                    The app can only be installed on devices with NFC\(code). The App Store rejects adding this once \
+                    the app is on sale.
+                    """
+                )
             }
         }
     )

@@ -131,40 +131,16 @@ extension Rule {
         }
         guard polls.contains(where: { $0.contains("iso14443") }) else { return }
         for (number, function) in unit.ownFunctions {
-            for name in bound(function) {
-                let scope = name.enclosing(SwitchCaseSyntax.self).map(Syntax.init) ?? function.node
-                let isUsed = function.calls.contains { call in
-                    guard call.node.isWithin(scope), !isPattern(call.node) else { return false }
-                    return call.base?.split(separator: ".").first.map(String.init) == name.text
-                        || call.node.arguments.contains { $0.expression.core.words == name.text }
-                }
+            for (technology, name) in function.tagPatterns where technology == "iso7816" {
+                let isUsed = !function.calls(using: name).isEmpty
                 let text = "ISO 7816 tags are never found: the Info.plist has no AID list."
                 findings.add(unit.place(name, number), text, severity: isUsed ? .error : .warning, isProven: true)
             }
         }
     }
 
-    /// Whether a node that was parsed as a call is a pattern, such as `.iso7816(tag)`.
-    private static func isPattern(_ node: FunctionCallExprSyntax) -> Bool {
-        node.parent?.is(ExpressionPatternSyntax.self) == true
-            || node.arguments.contains { $0.expression.is(PatternExprSyntax.self) }
-    }
-
     /// The names of polling options in an expression.
     private static func options(_ node: ExprSyntax?) -> Set<String> {
         Set(Finder.all(DeclReferenceExprSyntax.self, in: node).map(\.baseName.text))
-    }
-
-    /// The names bound by `.iso7816` patterns.
-    private static func bound(_ function: FunctionInfo) -> [TokenSyntax] {
-        Finder.all(FunctionCallExprSyntax.self, in: function.body).compactMap { call in
-            guard call.calledExpression.lastName == "iso7816",
-                let pattern = call.arguments.first?.expression.as(PatternExprSyntax.self)?.pattern
-            else {
-                return nil
-            }
-            let inner = pattern.as(ValueBindingPatternSyntax.self)?.pattern ?? pattern
-            return inner.as(IdentifierPatternSyntax.self)?.identifier
-        }
     }
 }

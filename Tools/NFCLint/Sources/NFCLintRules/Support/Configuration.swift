@@ -33,6 +33,16 @@ extension Variant {
     /// The list of formats; nil if it is missing.
     var formats: Located? { entitlement(Keys.formats) }
 
+    /// Where the Info.plist requires devices with NFC; nil if it does not.
+    var requiredNFC: Place? {
+        guard let list = info(Keys.capabilities) else { return nil }
+        if let value = list.value.array?.first(where: { $0.string == "nfc" }) { return list.place(value) }
+        let isNamed =
+            list.value["nfc"]?.boolean == true
+            || list.value.string?.split(separator: " ").contains("nfc") == true
+        return isNamed ? list.key : nil
+    }
+
     /// The texts in a list.
     static func texts(_ located: Located?) -> [String] { located?.value.array?.compactMap(\.string) ?? [] }
 }

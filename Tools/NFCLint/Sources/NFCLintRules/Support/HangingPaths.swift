@@ -37,14 +37,17 @@ struct HangingPaths {
     }
 
     /// The cases of `NFCTag` that sessions can find; nil if unknown.
-    private static func polled(_ creations: [Sessions.Creation]) -> Set<String>? {
+    static func polled(_ creations: [Sessions.Creation]) -> Set<String>? {
         let cases: [String: Set<String>] = [
             "iso14443": ["miFare", "iso7816"], "iso15693": ["iso15693"], "iso18092": ["feliCa"], "pace": ["iso7816"],
         ]
         var result: Set<String> = []
         for creation in creations where creation.kind == .tag {
-            for option in Finder.all(DeclReferenceExprSyntax.self, in: creation.call.argument("pollingOption")) {
-                guard let found = cases[option.baseName.text] else { return nil }
+            let options = Finder.all(DeclReferenceExprSyntax.self, in: creation.call.argument("pollingOption"))
+                .map(\.baseName.text).filter { $0 != "NFCTagReaderSession" && $0 != "PollingOption" }
+            guard !options.isEmpty else { return nil }
+            for option in options {
+                guard let found = cases[option] else { return nil }
                 result.formUnion(found)
             }
         }
