@@ -33,4 +33,27 @@ import Testing
         let list = "<plist version=\"1.0\"><dict><key>CFBundleName</key><string>Doors</string></dict></plist>"
         #expect(severities("SRC009", ["Reader.swift": reader, "Info.plist": list]) == [severity])
     }
+
+    @Test(arguments: [
+        ("func scan() { reader = Reader(); reader?.start() }", Severity.info),
+        ("func scan() { if reader == nil { reader = Reader() }; reader?.start() }", Severity.warning),
+        ("func load() { let made = Reader(); button.onTap { made.start() } }", Severity.warning),
+        ("func load() { reader = Reader() }; func scan() { reader?.start() }", Severity.warning),
+    ])
+    func `SRC003: a note if the object is made for one scan, else a warning`(_ code: String, _ severity: Severity) {
+        let reader = """
+            import CoreNFC
+
+            class Reader: NSObject, NFCTagReaderSessionDelegate {
+                var session: NFCTagReaderSession?
+                func start() { session = NFCTagReaderSession(pollingOption: .iso15693, delegate: self) }
+                func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error) {}
+            }
+            class Door {
+                var reader: Reader?
+                \(code)
+            }
+            """
+        #expect(severities("SRC003", ["Reader.swift": reader]) == [severity])
+    }
 }

@@ -130,9 +130,10 @@ extension Rule {
                     let isSet = !makers.isEmpty || stores(property.name, family, unit)
                     guard isSet, let number = callback(delegate, property, unit), !callsUnknownSuper(number, unit)
                     else { continue }
-                    // An object that creates its session only in its initializer releases both together.
+                    // An object that is created for one session is released together with it.
                     let isOnce =
                         !makers.isEmpty && makers.allSatisfy { unit.index.functions[$0.function].kind == .initializer }
+                        || isMadeForScan(family, makers, unit)
                     let text = "\(property.name) still holds the session after it ended."
                     findings.add(unit.place(number), text, severity: isOnce ? .info : .warning)
                 }
@@ -149,6 +150,27 @@ extension Rule {
             unit.index.functions[number].assignments.contains {
                 $0.name == name && !clears($0.value) && $0.target.memberBase?.words ?? "self" == "self"
             }
+        }
+    }
+
+    /// Whether each function that creates an object of the family also begins the scan, and not in a closure for later.
+    private static func isMadeForScan(_ family: Set<String>, _ makers: [Sessions.Creation], _ unit: Unit) -> Bool {
+        let creators = family.flatMap { unit.createdTypes.creators[$0] ?? [] }
+        guard !makers.isEmpty, !creators.isEmpty, family.isDisjoint(with: unit.createdTypes.reused) else {
+            return false
+        }
+        return creators.allSatisfy { number in
+            let function = unit.index.functions[number]
+            let made = function.calls.filter { $0.base == nil && family.contains($0.name) }
+            return function.kind == .function
+                && function.calls.contains { call in
+                    made.contains { $0.context == call.context }
+                        && unit.index.targets(of: call, in: function).contains { target in
+                            let reached = unit.index.reach(target)
+                            return family.contains(unit.index.functions[target].owner ?? "")
+                                && makers.allSatisfy { reached.contains($0.function) }
+                        }
+                }
         }
     }
 

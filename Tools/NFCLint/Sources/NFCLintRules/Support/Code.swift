@@ -122,6 +122,10 @@ struct CreatedTypes: Sendable {
     var byProperty: Set<String> = []
     /// Created as the value of a property that keeps it.
     var kept: Set<String> = []
+    /// The functions that create an object of each type.
+    var creators: [String: [Int]] = [:]
+    /// Created only if there is no object yet.
+    var reused: Set<String> = []
 
     init(_ unit: Unit) {
         let name = { (value: ExprSyntax?) in value?.core.as(FunctionCallExprSyntax.self)?.calledExpression.words }
@@ -131,6 +135,13 @@ struct CreatedTypes: Sendable {
             if !property.marks.contains("@State") { kept.insert(type) }
         }
         let loads: Set<String> = ["viewDidLoad", "awakeFromNib", "init", "application"]
+        for (number, function) in unit.index.functions.enumerated() {
+            for call in function.calls where call.base == nil && unit.index.types[call.name] != nil {
+                creators[call.name, default: []].append(number)
+                let conditions = call.node.enclosing(IfExprSyntax.self)?.conditions.trimmedDescription
+                if conditions?.contains("nil") == true { reused.insert(call.name) }
+            }
+        }
         for (number, function) in unit.index.functions.enumerated() where !function.assignments.isEmpty {
             let made = function.assignments.compactMap { name($0.value) }
             let callers = made.isEmpty ? [] : unit.index.allCallers(number, depth: 1)
