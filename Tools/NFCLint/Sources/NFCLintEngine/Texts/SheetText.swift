@@ -25,6 +25,8 @@ public struct SheetText: Sendable {
     public var place: Place
     /// Whether an entire error value is inserted.
     public var hasRawError = false
+    /// The text in the app's other languages.
+    public var translations: [StringTable.Text] = []
 
     /// Creates a text.
     public init(text: String, role: Role, place: Place, hasRawError: Bool = false) {

@@ -51,7 +51,9 @@ struct SheetTexts {
 
     private mutating func add(_ found: [TextResolver.Found], _ role: SheetText.Role) {
         for text in found where seen.insert(Key(place: text.place, isError: role == .error)).inserted {
-            all.append(SheetText(text: text.text, role: role, place: text.place, hasRawError: text.hasRawError))
+            var sheet = SheetText(text: text.text, role: role, place: text.place, hasRawError: text.hasRawError)
+            sheet.translations = text.translations
+            all.append(sheet)
         }
     }
 }

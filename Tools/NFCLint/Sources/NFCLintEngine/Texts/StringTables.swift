@@ -8,23 +8,35 @@ public struct StringTable: Sendable {
         public var text: String
         /// The location of the text.
         public var place: Place
+        /// The language, such as `pt-BR`; nil if unknown.
+        public var language: String?
+        /// The text in the other languages. Their own translations are empty.
+        public var translations: [Text] = []
     }
 
     private(set) var texts: [String: Text] = [:]
-    /// The texts by spelling: the letters and digits of their keys. Generated names keep only these.
-    private var spelled: [String: Text] = [:]
+    /// The keys by spelling: their letters and digits. Generated names keep only these.
+    private var spelled: [String: String] = [:]
 
     /// The text of a key; nil if the key is missing.
     public subscript(_ key: String) -> Text? { texts[key] }
 
-    mutating func add(_ key: String, _ text: String, _ place: Place) {
-        guard texts[key] == nil else { return }
-        texts[key] = Text(text: text, place: place)
-        spelled[Self.spelling(key)] = spelled[Self.spelling(key)] ?? texts[key]
+    /// Adds a text. The first text of a key is the one in the development language.
+    mutating func add(_ key: String, _ text: String, _ place: Place, _ language: String?) {
+        let new = Text(text: text, place: place, language: language)
+        if let known = texts[key] {
+            let isOther = language != nil && known.language != nil && known.language != language
+            // Another table may use the key for another text.
+            let isSameTable = place.path.split(separator: "/").last == known.place.path.split(separator: "/").last
+            if isOther, isSameTable { texts[key]?.translations.append(new) }
+            return
+        }
+        texts[key] = new
+        spelled[Self.spelling(key)] = spelled[Self.spelling(key)] ?? key
     }
 
     /// The text that a generated name refers to: `L10n.Doors.openMessage` for `doors.open_message`.
-    func text(named names: [String]) -> Text? { spelled[Self.spelling(names.joined())] }
+    func text(named names: [String]) -> Text? { spelled[Self.spelling(names.joined())].flatMap { texts[$0] } }
 
     private static func spelling(_ key: String) -> String { key.lowercased().filter { $0.isLetter || $0.isNumber } }
 }
@@ -47,8 +59,12 @@ struct StringTables {
             if path.hasSuffix(".xcstrings") {
                 addCatalogue(root, path, to: &table)
             } else {
+                let folder = path.split(separator: "/").dropLast().last ?? ""
+                let language = folder.hasSuffix(".lproj") ? String(folder.dropLast(".lproj".count)) : nil
                 for entry in root.entries ?? [] {
-                    if let text = entry.value.string { table.add(entry.key, text, Place(path, entry.value.position)) }
+                    if let text = entry.value.string {
+                        table.add(entry.key, text, Place(path, entry.value.position), language)
+                    }
                 }
             }
         }
@@ -65,13 +81,13 @@ struct StringTables {
     private func addCatalogue(_ root: ConfigValue, _ path: String, to table: inout StringTable) {
         let source = root["sourceLanguage"]?.string ?? "en"
         for entry in root["strings"]?.entries ?? [] {
-            let unit = entry.value["localizations"]?[source]?["stringUnit"]
-            let value = unit?["value"]
-            table.add(
-                entry.key,
-                value?.string ?? entry.key,
-                Place(path, value?.position ?? entry.position)
-            )
+            let localizations = entry.value["localizations"]
+            let value = localizations?[source]?["stringUnit"]?["value"]
+            table.add(entry.key, value?.string ?? entry.key, Place(path, value?.position ?? entry.position), source)
+            for other in localizations?.entries ?? [] where other.key != source {
+                guard let value = other.value["stringUnit"]?["value"], let text = value.string else { continue }
+                table.add(entry.key, text, Place(path, value.position), other.key)
+            }
         }
     }
 }

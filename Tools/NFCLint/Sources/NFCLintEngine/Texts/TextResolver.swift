@@ -9,6 +9,8 @@ struct TextResolver {
         var place: Place
         var hasRawError = false
         var file: String
+        /// The text in other languages.
+        var translations: [StringTable.Text] = []
     }
 
     let index: ModuleIndex
@@ -84,8 +86,9 @@ struct TextResolver {
     private func localized(_ key: Found) -> [Found] {
         if let text = strings[key.text] {
             // If the key is its own text, report its location in the code.
-            if text.text == key.text { return [key] }
-            return [Found(text: text.text, place: text.place, file: text.place.path)]
+            let isKey = text.text == key.text
+            let place = isKey ? key.place : text.place
+            return [Found(text: text.text, place: place, file: place.path, translations: text.translations)]
         }
         // A key with spaces is a sentence, and therefore its own text.
         return key.text.contains(" ") ? [key] : []
@@ -103,7 +106,7 @@ struct TextResolver {
         let gaps = ["%@", "%1$@", "%2$@", "%d", "%ld"].reduce(text.text) {
             $0.replacing($1, with: String(SheetText.gap))
         }
-        return [Found(text: gaps, place: text.place, file: text.place.path)]
+        return [Found(text: gaps, place: text.place, file: text.place.path, translations: text.translations)]
     }
 
     // MARK: Operators

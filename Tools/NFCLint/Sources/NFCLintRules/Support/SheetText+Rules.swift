@@ -13,7 +13,9 @@ extension Unit {
                     let isText = !found.isKey || found.text.contains(" ")
                     return isText ? SheetText(text: found.text, role: found.role, place: found.place) : nil
                 }
-                return SheetText(text: known.text, role: found.role, place: known.place)
+                var text = SheetText(text: known.text, role: found.role, place: known.place)
+                text.translations = known.translations
+                return text
             }
         }
         return result

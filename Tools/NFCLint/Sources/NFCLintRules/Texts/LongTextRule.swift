@@ -21,7 +21,24 @@ extension Rule {
                     }
                 }
                 """
+            ),
+            Example.swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCTagReaderSession?
+                    func start() { session?.alertMessage = String(localized: "hold") }
+                }
+                """
             )
+                + .file(
+                    "Localizable.xcstrings",
+                    """
+                    {"sourceLanguage": "en", "strings": {"hold": {"localizations": {
+                        "en": {"stringUnit": {"value": "Hold your iPhone near the badge."}},
+                        "de": {"stringUnit": {"value": "Halten Sie die obere Kante Ihres iPhone ruhig an den Ausweis, der neben der Tür an der Wand des Gebäudes hängt."}}
+                    }}}}
+                    """
+                ),
         ],
         good: [
             .swift(
@@ -48,12 +65,18 @@ extension Rule {
         check: { unit, findings in
             for text in unit.sheetTexts where text.role != .usage {
                 let count = text.text.filter { $0 != SheetText.gap }.count
-                guard count > 70 else { continue }
-                findings.add(
-                    text.place,
-                    "The text has \(count) characters; up to 70 fit well.",
-                    severity: count > 100 ? .error : .warning
-                )
+                if count > 70 {
+                    findings.add(
+                        text.place,
+                        "The text has \(count) characters; up to 70 fit well.",
+                        severity: count > 100 ? .error : .warning
+                    )
+                }
+                // Many languages need more letters than English.
+                for translation in text.translations where translation.text.count > 100 {
+                    let text = "The translation has \(translation.text.count) characters; up to 70 fit well."
+                    findings.add(translation.place, text)
+                }
             }
         }
     )

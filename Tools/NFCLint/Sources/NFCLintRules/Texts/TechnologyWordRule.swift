@@ -97,6 +97,7 @@ extension Rule {
                     "en.lproj/Localizable.strings",
                     "\"doors.start_message\" = \"Hold your %@ near the tag.\";"
                 ),
+            badge("de.lproj", "Halten Sie das iPhone an den NFC-Chip."),
             .plist(
                 """
                 <key>NFCReaderUsageDescription</key>
@@ -113,6 +114,7 @@ extension Rule {
             ),
         ],
         good: [
+            badge("de.lproj", "Halten Sie das iPhone jeden Tag an den Ausweis."),
             // An app's own property with the name of the sheet's text.
             .swift(
                 """
@@ -155,17 +157,49 @@ extension Rule {
         ],
         check: { unit, findings in
             for text in unit.sheetTexts + usageTexts(unit) {
-                let found = words(unit.options.products.reduce(text.text) { $0.replacing($1, with: "") })
-                guard !found.isEmpty else { continue }
-                let names = found.map { "\"\($0)\"" }.joined(separator: ", ")
-                findings.add(
-                    text.place,
-                    "People do not know the term \(names): \(text.shown)",
-                    severity: text.role == .instruction ? .warning : .info
-                )
+                let severity = text.role == .instruction ? Severity.warning : .info
+                if report(text, severity, unit, &findings) { continue }
+                // Translators start from a text without the term.
+                for translation in text.translations {
+                    let other = SheetText(text: translation.text, role: text.role, place: translation.place)
+                    _ = report(other, severity, unit, &findings, language: translation.language)
+                }
             }
         }
     )
+
+    /// Reports the technical words in a text. Returns whether it has any.
+    private static func report(
+        _ text: SheetText,
+        _ severity: Severity,
+        _ unit: Unit,
+        _ findings: inout Findings,
+        language: String? = nil
+    ) -> Bool {
+        let found = words(unit.options.products.reduce(text.text) { $0.replacing($1, with: "") }).filter { word in
+            let code = language?.prefix { $0.isLetter }.lowercased() ?? ""
+            return common[word.lowercased()]?.contains(code) != true
+        }
+        let names = found.map { "\"\($0)\"" }.joined(separator: ", ")
+        if !found.isEmpty {
+            findings.add(text.place, "People do not know the term \(names): \(text.shown)", severity: severity)
+        }
+        return !found.isEmpty
+    }
+
+    /// A reader whose instruction is translated.
+    private static func badge(_ folder: String, _ text: String) -> Example {
+        let reader = """
+            class Reader: NSObject {
+                var session: NFCTagReaderSession?
+                func start() { session?.alertMessage = NSLocalizedString("hold", comment: "") }
+            }
+            """
+        return Example.swift(reader)
+            + .file("en.lproj/Localizable.strings", "hold = \"Hold your iPhone near the badge.\";")
+            + .file("\(folder)/Localizable.strings", "hold = \"\(text)\";")
+    }
+
     /// The usage descriptions.
     private static func usageTexts(_ unit: Unit) -> [SheetText] {
         var result: [SheetText] = []
@@ -179,6 +213,10 @@ extension Rule {
     private static let technology: Set<String> = [
         "nfc", "corenfc", "tag", "tags", "ndef", "rfid", "apdu", "iso", "uid", "transponder",
         "iso7816", "iso15693", "iso14443", "iso-dep", "tag's", "etiqueta", "tagged",
+    ]
+    /// The languages in which a technical word is also a common one: "day", "take" and "big".
+    private static let common: [String: Set<String>] = [
+        "tag": ["de", "da", "sv", "nb", "nn", "no"], "iso": ["fi"],
     ]
     private static let joined = ["タグ", "태그", "标签", "標籤"]
 
