@@ -18,6 +18,12 @@ import Testing
 
     // MARK: Sockets
 
+    /// Stops listening at once: a program that another test starts has copies of this process's descriptors for a moment.
+    private func end(_ listener: Int32) {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
     @Test func `Private socket: mode 0600, both sides know each other, one listens at a time, a leftover is replaced`()
         throws
     {
@@ -39,15 +45,16 @@ import Testing
         while clients.count < 16, let client = PrivateSocket.connect(path) { clients.append(client) }
         #expect(clients.count < 16)
         #expect(try code { _ = try PrivateSocket.listen("socket", in: folder) } == .inUse)
-        for descriptor in clients + [listener] { close(descriptor) }
+        clients.forEach { close($0) }
+        end(listener)
         #expect(PrivateSocket.connect(path) == nil)
-        close(try PrivateSocket.listen("socket", in: folder))
+        end(try PrivateSocket.listen("socket", in: folder))
         _ = try scratch.file("own/file", "mine")
         #expect(try code { _ = try PrivateSocket.listen("file", in: folder) } == .occupied)
         #expect(try scratch.text("own/file") == "mine")
         #expect(try ScratchFolder.open(in: scratch.folder) == [folder.path], "Nothing of all that is open.")
         try folder.setMode(0o2750)
-        close(try PrivateSocket.listen("socket", in: folder))
+        end(try PrivateSocket.listen("socket", in: folder))
         #expect(try scratch.mode("own/socket") == 0o660)
     }
 
