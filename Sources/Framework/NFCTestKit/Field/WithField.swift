@@ -140,13 +140,17 @@ extension TestField {
             state.hasStarted = true
             state.stop = { error in CurrentTest.detached { outcome.set(.failure(error)) } }
         }
+        // Under the lock, because the flow may come to the exchange that cancels its task before the task is known here.
         let task = within {
-            Task { [self] in
-                let result = await Result { try await body(self) }
-                CurrentTest.detached { outcome.set(result) }
+            state.withLock { state in
+                let task = Task { [self] in
+                    let result = await Result { try await body(self) }
+                    CurrentTest.detached { outcome.set(result) }
+                }
+                state.task = task
+                return task
             }
         }
-        state.withLock { $0.task = task }
         defer { task.cancel() }
         return try await withTaskCancellationHandler {
             try await limited(by: [limit]) { try await outcome.value() }
