@@ -39,8 +39,9 @@ import Testing
         #expect(terminal.isCooked, "\(story)")
         #expect(screen.contains("First."), "\(story)")
         // The card is cleared and the cursor shown, once. One that was shown twice is restored twice.
-        let restored = "\u{1B}[J\u{1B}[?25h"
-        #expect(screen.hasSuffix(restored), "\(story)")
+        // A sheet that disappears leaves the app's lines below the card.
+        let cleared = story == .dismisses ? "\u{1B}[K\u{1B}[6A" : "\u{1B}[J"
+        #expect(screen.hasSuffix(cleared + "\u{1B}[?25h"), "\(story)")
         #expect(screen.ranges(of: "\u{1B}[?25h").count == (story == .handlesAbort ? 2 : 1), "\(story)")
     }
 }
