@@ -311,7 +311,7 @@ extension LinkFinding {
         func add(_ text: String, _ severity: Severity = .error) {
             result.append(LinkFinding("AASA017", severity, text))
         }
-        if !url.lowercased().hasPrefix("https:") { add("The file is served by http. It must be served by https.") }
+        if !url.lowercased().hasPrefix("https:") { add("The file is served over HTTP. It must be served over HTTPS.") }
         // A folder with this name is not the file.
         let end = place.bytes[place.path.upperBound...].first == 0x2F ? "/" : ""
         switch place.pathText + end {

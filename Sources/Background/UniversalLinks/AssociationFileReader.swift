@@ -303,7 +303,7 @@ struct AssociationFileReader {
     private mutating func noteTypes(of values: Members, _ place: String) {
         for key in Self.textKeys {
             guard let value = values[key], value.string == nil else { continue }
-            note("AASA014", .warning, "\"\(key)\" of \(place) is \(value.kind), not a text, and is ignored.")
+            note("AASA014", .warning, "\"\(key)\" of \(place) is \(value.kind), not a string, and is ignored.")
         }
         for key in Self.switchKeys {
             guard let value = values[key], value.bool == nil else { continue }
@@ -312,8 +312,8 @@ struct AssociationFileReader {
         guard let query = values["?"], Self.query(query) == nil else { return }
         let what =
             query.members == nil
-            ? "\"?\" of \(place) is \(query.kind), neither a text nor a dictionary, and is ignored."
-            : "A value in \"?\" of \(place) is not a text, so all of \"?\" is ignored."
+            ? "\"?\" of \(place) is \(query.kind), neither a string nor a dictionary, and is ignored."
+            : "A value in \"?\" of \(place) is not a string, so \"?\" is ignored as a whole."
         note("AASA008", .error, what)
     }
 

@@ -15,8 +15,8 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         public static let writeMultiple = Features(rawValue: 1 << 0)
         /// The extended commands 30 to 3C, with two-byte block numbers.
         public static let extended = Features(rawValue: 1 << 1)
-        /// NXP's random numbers and passwords (commands B2 to B5) and INVENTORY READ (A0 and A1). All have the password
-        /// for surveillance and the application family.
+        /// NXP's random numbers and passwords (commands B2 to B5) and INVENTORY READ (A0 and A1). Every product
+        /// with this feature has at least the password of EAS and AFI.
         public static let passwords = Features(rawValue: 1 << 2)
         /// NXP's electronic article surveillance (commands A2 to A6).
         public static let surveillance = Features(rawValue: 1 << 3)

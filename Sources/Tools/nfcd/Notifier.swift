@@ -44,7 +44,8 @@ final class Notifier {
     }
     private let memory: NotificationMemory?
     private var tokens: [ShownNotification: String] = [:]
-    /// The clicks on notifications. The desktop closes a clicked notification, possibly only after it was replaced.
+    /// The last click on each notification. The desktop also closes a clicked notification, perhaps after its
+    /// replacement was shown. That closing is no dismissal.
     private var clicks: [ShownNotification: NotificationClick] = [:]
     /// The subjects withdrawn while their notification was being sent.
     private var withdrawnSubjects: Set<NotificationSubject> = []

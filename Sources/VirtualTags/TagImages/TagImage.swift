@@ -303,7 +303,7 @@ public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible 
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }
 
-/// A remark about something in an image that its virtual tag does not show.
+/// A remark about a difference between an image and the tag: a contradiction, missing data, or data that is left out.
 ///
 /// An image with remarks is still usable. Reading an unusable file throws a ``TagImageError``.
 public struct TagImageRemark: Sendable, Hashable, CustomStringConvertible {
@@ -395,7 +395,7 @@ extension TagContents {
         case .type4(let contents): contents.missingParts
         case .type5(let contents) where contents.memory.isEmpty:
             ["The image does not have the tag's memory; the virtual tag has no blocks."]
-        case .nfcA: ["The image contains only the tag's activation."]
+        case .nfcA: ["The image has no memory, only what the tag sent when it was found, such as its UID."]
         case .type1, .type3, .type5: []
         }
     }

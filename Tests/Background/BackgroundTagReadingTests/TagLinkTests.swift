@@ -69,7 +69,7 @@ struct TagLinkTests {
 
     // MARK: Messages
 
-    @Test func `Message: the first URI record counts, wherever it stands`() throws {
+    @Test func `Message: the first URI record is its link, also after other records`() throws {
         let text = try NDEFRecord.text("hello", language: "en")
         let message = try NDEFMessage([text, .uri("https://a.example/1"), .uri("https://b.example/2")])
         #expect(LinkChoice(message) == .uri(try Fixture.uri("https://a.example/1")))

@@ -110,7 +110,7 @@ import VirtualTags
         }
     }
 
-    @Test func `app's file that is missing, no list, or over a mebibyte: fails as badAppFile`() throws {
+    @Test func `Info.plist that is missing, not a dictionary, or over 1 MiB: throws badAppFile`() throws {
         let missing = #expect(throws: FieldError.self) { try AppProperties(contentsOf: "App/Missing.plist") }
         #expect(missing?.code == .badAppFile && missing?.reason.contains("App/Missing.plist") == true)
         let head = "<plist><dict><key>NFCReaderUsageDescription</key><string>x</string></dict></plist>"

@@ -57,7 +57,9 @@ import Testing
 
     // MARK: The failure
 
-    @Test func `flow that throws without faults: reported as "the flow works" in the first run`() async throws {
+    @Test func `flow that throws without any fault: breaks the invariant "the flow works" in the first run`()
+        async throws
+    {
         let failure = try await failure(.losses, invariants: []) { field -> Int in
             _ = try? await LinkReader.run(field)
             throw CocoaError(.userCancelled)

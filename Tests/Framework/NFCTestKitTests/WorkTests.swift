@@ -258,7 +258,7 @@ import Testing
         #expect(results == [.success, .timedOut, .timedOut, .success, .success, .success])
     }
 
-    @Test(arguments: [true, false]) func `block or work item on a concurrent queue: runs beside others`(
+    @Test(arguments: [true, false]) func `blocks and work items on a concurrent queue: run in parallel`(
         isItem: Bool
     ) async throws {
         let queue = DispatchQueue(label: "app.items", attributes: .concurrent)

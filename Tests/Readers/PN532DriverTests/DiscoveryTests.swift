@@ -162,7 +162,9 @@ import Testing
 
     // MARK: Selecting and waking
 
-    @Test func `tag found last: selected without a command, and woken by its UID after an exchange`() async throws {
+    @Test func `select of the tag found last: sends nothing; after an exchange, InListPassiveTarget with its UID`()
+        async throws
+    {
         let woken = "4a 0100: 01 01 0044 00 07 04010203040506"
         try await withTag("\(ChipScript.type2)\n\(woken)\n42: 00 0a") { chip, reader, link in
             try await link.send([0x60])

@@ -159,7 +159,7 @@ import VirtualTags
         }
     }
 
-    @Test func `messages: malformed ones end the connection`() async throws {
+    @Test func `malformed message: ends the connection`() async throws {
         let bench = try Bench()
         for message in [
             // A byte or much too long, of an unknown kind, incomplete, and a repeated greeting.

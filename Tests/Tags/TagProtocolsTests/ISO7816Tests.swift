@@ -71,7 +71,9 @@ struct ISO7816Tests {
         for (command, text) in commands { #expect(hex(command.bytes) == text) }
     }
 
-    @Test func `BER data object: lengths of one to three bytes are written and read; a cut or longer object is nil`() {
+    @Test
+    func `data object 53: lengths of one to three bytes are written and read; nil if cut, too long or of another tag`()
+    {
         for (count, length) in [(0x7F, "7f"), (0x80, "8180"), (0xFF, "81ff"), (0x100, "820100")] {
             #expect(hex(CommandAPDU.berLength(count)) == length)
             #expect(CommandAPDU.discretionaryOverhead(count) == 1 + length.count / 2)

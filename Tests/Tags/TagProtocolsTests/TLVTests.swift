@@ -98,7 +98,7 @@ struct TLVTests {
     @Test(arguments: [
         ("a01044", true, 160, 2, 16), ("a50144", true, 165, 1, 16), ("f23033", false, 122, 48, 8),
         ("120002", false, 6, 256, 1), ("120002", true, 6, 32, 1), ("0009f0", true, 0, 2, 32768),
-    ]) func `Control TLV: its value gives address, bytes and bytes for each lock bit`(
+    ]) func `Lock or Memory Control TLV: decoded to its address range and the bytes for each lock bit`(
         value: String,
         isLock: Bool,
         address: Int,

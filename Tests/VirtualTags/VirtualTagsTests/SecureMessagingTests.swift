@@ -69,7 +69,7 @@ struct SecureMessagingTests {
         #expect(bytes == hex(sealed), sourceLocation: sourceLocation)
     }
 
-    @Test func `EV1 message codes: chain from message to message, with the bytes of recorded cards`() throws {
+    @Test func `DESFire EV1 MACs: each continues from the one before, and they equal those of recorded cards`() throws {
         var session = DESFireMessaging(cipher: try .aes(hex("40e7d271626ffbd49c530e3d304f5b17")))
         try exchange(&session, 0xCD, "05001100500000", sealed: "a75316ad1596b953")
         try exchange(&session, 0x6F, "", answer: "05", sealed: "052d5ff67ffec9d2d3")

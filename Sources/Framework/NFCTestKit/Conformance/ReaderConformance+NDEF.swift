@@ -72,7 +72,7 @@ extension ReaderConformance {
             return try stage.expect(detection.access == .readWrite, "A failed lock has locked the tag.")
         }
         try stage.expect(detection.access == .readOnly, "The tag is locked, but reported as writable.")
-        try stage.expect(failure == nil, "The tag was locked, but this ended with \(words(for: failure)).")
+        try stage.expect(failure == nil, "The lock succeeded on the tag, but ended with \(words(for: failure)).")
         let code = await stage.error(on: again) { tag throws(TagError) in try await tag.writeNDEF(longMessage) }
         try stage.expect(code == .readOnly, "A write to a locked tag ended with \(words(for: code)).")
         let read = try await stage.read(from: again)

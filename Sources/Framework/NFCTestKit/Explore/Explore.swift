@@ -218,8 +218,8 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
     /// The app goes to the background at each exchange: its session ends with
     /// `readerSessionInvalidationErrorSessionTerminatedUnexpectedly`.
     public static let backgrounds = Exploration("backgrounds") { $0.eachExchange(.background) }
-    /// The tag leaves at each exchange, comes back, and is then lost at each following exchange. The number of runs
-    /// grows with the square of the number of exchanges.
+    /// One run for each pair of exchanges: the tag leaves at the first, comes back, and is lost at the second. The
+    /// number of runs grows with the square of the number of exchanges.
     public static let lossPairs = Exploration(parts: [
         Part(name: "pairs of losses", losesTwice: true) { $0.eachExchange(.slip) }
     ])

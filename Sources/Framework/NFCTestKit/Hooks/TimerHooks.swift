@@ -142,7 +142,7 @@ import TagLink
         withExtendedLifetime(handler) {}
     }
 
-    /// Runs the handler when the library's timer has fired, because the field has ended.
+    /// Runs the handler. Dispatch's own timer calls this; it is used only after the field has ended.
     func runAfterField() {
         guard let environment else { return }
         let handler = state.withLock { $0.handler }

@@ -12,7 +12,9 @@ extension ReaderKind {
         use: .sessions,
         make: { name, _, _ in
             guard name.rest == nil || name.argument != nil else {
-                return ResolvedReader(none: "Name the simulator's socket: simulator:PATH, or simulator for your own.")
+                return ResolvedReader(
+                    none: "A path is missing. Write simulator:PATH, or simulator for your user's simulator."
+                )
             }
             return ResolvedReader(SimulatorReader(path: name.argument))
         },

@@ -25,7 +25,7 @@ package final class ActivatedTag {
     /// to be asked whether it is present.
     var wasConnected = false
 
-    /// Creates a tag in the field of a reader that counts all frames.
+    /// Creates a tag that was activated over a link, which counts all frames.
     ///
     /// - Parameters:
     ///   - target: the tag's activation data.

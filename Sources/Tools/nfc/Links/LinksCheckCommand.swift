@@ -42,7 +42,7 @@ struct LinksCheckCommand: AsyncParsableCommand {
     @Option(help: "The URL where the file is served, to check that devices look there.")
     var servedAt: String?
 
-    @Flag(help: "Check as for an app that is released to its users.")
+    @Flag(help: "Warn about developer mode, which released apps can't use.")
     var release = false
 
     @Flag(help: "Print one JSON object.")
@@ -305,7 +305,7 @@ struct WebLink {
         guard text.contains(":") else { return noScheme }
         let start = text.lowercased()
         for scheme in ["http:", "https:"] where start.hasPrefix(scheme) && !start.hasPrefix(scheme + "//") {
-            return "The link has no // after \(scheme) A web link begins with \(scheme)//"
+            return "The link has no // after \"\(scheme)\". A web link begins with \(scheme)//."
         }
         do throws(LinkURL.Problem) {
             _ = try LinkURL(text)

@@ -117,7 +117,7 @@ extension FlipperTagDump {
 
     // MARK: MIFARE Classic
 
-    /// Unreadable bytes are written as `??`.
+    /// The products by Flipper's names.
     private static let types: [(name: String, product: ClassicProduct)] = [
         ("MINI", .mini), ("1K", .classic1K), ("Plus 2K", .plus2K), ("4K", .classic4K),
     ]

@@ -130,7 +130,7 @@ import VirtualTags
         .misread(written4, "20 bytes were written, but 20 different ones were read", one, as: two, fromLook: 2),
         .misread(locked2, "but reported as writable", readOnly, as: capabilities),
         // The last page of the lock bits is written, and answered with a refusal.
-        .answer(locked2, "The tag was locked, but this ended with update-failed.", [0xA2, 0x28]) { $0 = [0x00] },
+        .answer(locked2, "The lock succeeded on the tag, but ended with update-failed.", [0xA2, 0x28]) { $0 = [0x00] },
         .misread(locked4, "message of a locked tag has changed", one, as: two, fromLook: 2),
         .misread(unformatted2, "unformatted tag ended with no", [0, 0, 0, 0], as: capabilities),
         .misread(lockedDESFire, "needs a key ended with no error", [0x69, 0x82], as: [0x90, 0]),

@@ -12,7 +12,7 @@ struct TraceTests {
         for (line, meaning) in zip(transcript.lines, meanings) { #expect(meaning == line.meaning, "\(line)") }
     }
 
-    @Test func `words of an exchange with random bytes: never empty`() {
+    @Test func `description of an exchange: not empty for any random bytes`() {
         let heads: [UInt8] = [0x26, 0xE0, 0x02, 0x93, 0x05, 0x1D, 0x06, 0x22, 0x00, 0x90, 0xC2, 0x12]
         for medium in Technology.allCases.map(Trace.Medium.frames) + [.commands] {
             var words = ExchangeInterpreter()
