@@ -42,7 +42,7 @@ struct LinksCheckCommand: AsyncParsableCommand {
     @Option(help: "The URL where the file is served, to check that devices look there.")
     var servedAt: String?
 
-    @Flag(help: "Warn about developer mode, which released apps can't use.")
+    @Flag(help: "Warn about developer mode, which released apps lack.")
     var release = false
 
     @Flag(help: "Print one JSON object.")
