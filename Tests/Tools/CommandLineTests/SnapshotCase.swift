@@ -212,8 +212,9 @@ extension SnapshotCase {
                 "LC_ALL": "C.UTF-8", "TZ": "UTC",
             ]
             // Programs that are built for it count in the coverage too, and leave no file in the folder otherwise.
-            let profile = ProcessInfo.processInfo.environment["LLVM_PROFILE_FILE"]
-            variables["LLVM_PROFILE_FILE"] = profile ?? "/dev/null"
+            let inherited = ProcessInfo.processInfo.environment
+            variables["LLVM_PROFILE_FILE"] = inherited["LLVM_PROFILE_FILE"] ?? "/dev/null"
+            variables["ASAN_OPTIONS"] = inherited["ASAN_OPTIONS"]
             return variables
         }
 
