@@ -34,6 +34,24 @@ let package = Package(
             ],
             exclude: ["Failures"]
         ),
+        // The program of the tutorial, and its tests.
+        .executableTarget(
+            name: "CardReader",
+            dependencies: [
+                .product(name: "CoreNFC", package: "OpenCoreNFC"),
+                .product(name: "PhoneScreens", package: "OpenCoreNFC"),
+            ],
+            resources: [.copy("Resources")],
+            swiftSettings: [.defaultIsolation(MainActor.self)]
+        ),
+        .testTarget(
+            name: "CardReaderTests",
+            dependencies: [
+                "CardReader",
+                .product(name: "CoreNFC", package: "OpenCoreNFC"),
+                .product(name: "NFCTestKit", package: "OpenCoreNFC"),
+            ]
+        ),
         // Tests in Swift 5 mode, which many apps still use.
         .testTarget(
             name: "TicketAppSwift5Tests",
