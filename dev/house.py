@@ -6,13 +6,15 @@ Usage: dev/house.py check     fails where a target imports what its room may not
                               drawing is not up to date. SwiftPM checks that a target declares what it imports (dev/check).
        dev/house.py draw      writes the drawings: the rooms in CONTRIBUTING.md, and what each target imports in Sources/README.md
 
-The folder of a target names its room: Sources/ROOM/TARGET. Each file has to name its licence.
+The folder of a target names its room: Sources/ROOM/TARGET. Each file has to name its licence. Packages for iPhones may use this one
+on Linux alone.
 """
 import json
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -83,7 +85,12 @@ OTHERS = {
     # What an app on a phone could import, and what a text interface needs.
     "Examples/TagReader": {"CoreNFC", "Glibc", "PhoneScreens", "UserActivityReceiving", "TextSafety"},
     "Examples/FirstScan": {"CoreNFC"},
+    # Packages for iPhones: nothing that Apple's platforms do not have.
+    "Examples/TestingYourApp/Sources": {"CoreNFC"},
+    "Recorder/Sources": {"CoreNFC", "NFCRecorder", "SwiftUI"},
 }
+# The packages for iPhones, which use this one on Linux alone.
+IPHONE = ["Examples/TestingYourApp", "Recorder"]
 
 IMPORT = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public |package |internal |private |fileprivate )?"
                     r"import (?:struct |class |enum |func |var |let |protocol |typealias )?(\w+)", re.MULTILINE)
@@ -180,12 +187,30 @@ def file_problems():
         for module, file in imports(swift_files(folder)).items():
             if module not in OTHERS[folder] | {"Foundation"}:
                 yield f"{file}: {folder} may not import {module}."
-    for folder in ["Sources", "Tests", "Examples", "IntegrationTests/Sources", "IntegrationTests/Tests", "Tools"]:
+    for folder in ["Sources", "Tests", "Examples", "IntegrationTests/Sources", "IntegrationTests/Tests", "Recorder", "Tools"]:
         for path in swift_files(folder):
             lines = path.read_text().splitlines()
             # A manifest begins with the version of its tools.
             if lines[path.name == "Package.swift":][:1] != [LICENCE]:
                 yield f"{path.relative_to(ROOT)}: the first line is not '{LICENCE}'."
+
+
+def iphone_problems():
+    """Where Xcode would build a product of this package for an iPhone: it skips those whose condition names only Linux."""
+    for package in IPHONE:
+        # A manifest asks with os(Linux) which machine reads it. It is read here as on a Mac.
+        with tempfile.TemporaryDirectory() as folder:
+            text = (ROOT / package / "Package.swift").read_text()
+            (pathlib.Path(folder) / "Package.swift").write_text(text.replace("os(Linux)", "os(macOS)"))
+            read = subprocess.run(["swift", "package", "--package-path", folder, "dump-package"], check=True,
+                                  capture_output=True, text=True)
+        for target in json.loads(read.stdout)["targets"]:
+            for name, _, _, condition in (found["product"] for found in target["dependencies"] if "product" in found):
+                if (condition or {}).get("platformNames") != ["linux"]:
+                    yield f"{package}/Package.swift: {target['name']} needs {name} on iPhones. Add the condition for Linux."
+        for path in swift_files(f"{package}/Tests") if package.startswith("Examples") else []:
+            if re.match(r"(//.*\n)*#if canImport\(NFCTestKit\)\n", path.read_text()) is None:
+                yield f"{path.relative_to(ROOT)}: begin with '#if canImport(NFCTestKit)', because a Mac has no test kit."
 
 
 def main():
@@ -194,7 +219,7 @@ def main():
         for page, _, drawn in house.pages():
             (ROOT / page).write_text(drawn)
     elif sys.argv[1:] == ["check"]:
-        problems = sorted([*house.problems(), *file_problems()])
+        problems = sorted([*house.problems(), *file_problems(), *iphone_problems()])
         problems += [f"{page}: the drawing of the house is not up to date. Run: dev/house.py draw"
                      for page, text, drawn in house.pages() if text != drawn]
         for problem in problems:
