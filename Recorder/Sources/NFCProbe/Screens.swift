@@ -37,8 +37,8 @@
         let choices: [String]
         let file: String
         let run: @MainActor (String) async throws -> String
-        @State private var text = ""
-        @State private var url: URL?
+        @State var text = ""
+        @State var url: URL?
 
         var body: some View {
             NavigationStack {

@@ -84,7 +84,8 @@ extension TagDump {
         if version == nil, !isLost { version = try? await send(0x60) }
         if version?.count != 8 { version = nil }
         guard let product = type2Product(version.map { [UInt8]($0) }, pages: memory.count / 4) else {
-            throw RecorderError("The tag has \(memory.count / 4) readable pages, which is no known product.")
+            let name = version.map { "answers GET_VERSION with \($0.hex)" } ?? "has \(memory.count / 4) readable pages"
+            throw RecorderError("The tag \(name), which is no known product.")
         }
         var members: [String: Any] = [:]
         var unread: [String] = []
@@ -105,12 +106,14 @@ extension TagDump {
 
     private static func isI2C(_ version: Data) -> Bool { version.count == 8 && [UInt8](version)[3] == 0x05 }
 
-    /// The product by its answer to GET_VERSION: type, subtype, minor version and size (NXP data sheets of NTAG21x, 8.3.1, and
+    /// The product by its answer to GET_VERSION: type, subtype, version and size (NXP data sheets of NTAG21x, 8.3.1, and
     /// MF0ULx1, 8.3). Products without this command have different numbers of readable pages.
     private static func type2Product(_ version: [UInt8]?, pages: Int) -> (name: String, pages: Int)? {
         guard let version else {
             return [16: ("MIFARE Ultralight", 16), 42: ("NTAG203", 42), 44: ("MIFARE Ultralight C", 48)][pages]
         }
+        // Later products of the same sizes, such as NTAG 223 DNA, have another major version and other pages.
+        guard version[4] == 1 || version[3] == 5 else { return nil }
         let isPlus = version[5] >= 0x02
         switch (version[2], version[3], version[6]) {
         case (3, _, 0x0B): return ("MIFARE Ultralight EV1 UL11", 20)
@@ -328,7 +331,7 @@ extension TagDump {
         let blocks = NSRange(location: 0, length: min(memory.count / info.blockSize, 64))
         let flags: NFCISO15693RequestFlag = [.highDataRate]
         let status = try? await tag.getMultipleBlockSecurityStatus(requestFlags: flags, blockRange: blocks)
-        let locked = (status ?? []).indices.filter { status?[$0].intValue ?? 0 & 1 != 0 }
+        let locked = (status ?? []).indices.filter { (status?[$0].intValue ?? 0) & 1 != 0 }
         if !locked.isEmpty { members["locked_blocks"] = locked }
         let unread = ["Passwords and settings can't be read" + (status == nil ? ", nor which blocks are locked." : ".")]
         return try TagDump("T5T", product, uid: uid, members, unread: unread)

@@ -90,6 +90,12 @@ func scan<Value: Sendable>(
         #expect(try TagImage(parsing: [UInt8](dump.json)).contents.type2?.memory.count == 43 * 4)
     }
 
+    @Test func `Locked blocks are locked in the image`() async throws {
+        let (dump, contents) = try await scan(TagSpec.product("ICODE SLIX").readOnly) { try await TagDump(of: $0) }
+        #expect(try TagImage(parsing: [UInt8](dump.json)).contents == contents)
+        #expect(String(decoding: dump.json, as: UTF8.self).contains("locked_blocks"))
+    }
+
     @Test func `A card without the NDEF application is refused`() async throws {
         await #expect(throws: RecorderError.self) {
             _ = try await scan(.script([([0, 0xA4], [0x6A, 0x82])])) { try await TagDump(of: $0) }
