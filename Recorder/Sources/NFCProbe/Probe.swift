@@ -233,6 +233,7 @@ extension Probe {
             )
             return "\(answer.count) bytes"
         },
+        // Not a custom command. nfclint:disable:next SRC034
         type5("custom-command-20") { tag in
             let flags: NFCISO15693RequestFlag = [.highDataRate]
             let answer = try await tag.customCommand(

@@ -16,9 +16,9 @@ public final class TagScan: NSObject, NFCTagReaderSessionDelegate, @unchecked Se
     /// - Throws: `CocoaError` with `featureUnsupported` if this device can't read tags.
     @MainActor public init(_ options: NFCTagReaderSession.PollingOption, message: String) throws {
         super.init()
+        guard NFCTagReaderSession.readingAvailable else { throw CocoaError(.featureUnsupported) }
         session = NFCTagReaderSession(pollingOption: options, delegate: self, queue: .main)
-        guard let session else { throw CocoaError(.featureUnsupported) }
-        session.alertMessage = message
+        session?.alertMessage = message
     }
 
     /// Waits for the next tag. The first call begins the session, each later one restarts polling. A tag that stays near is found

@@ -17,7 +17,7 @@ import Foundation
 public final class CommandRecorder: @unchecked Sendable {
     // Safe: the properties are only accessed while the lock is held.
     private let lock = NSLock()
-    private let start = Date()
+    private let start = ProcessInfo.processInfo.systemUptime
     private let options: NFCTagReaderSession.PollingOption
     private let systemCodes: [String]
     private var lines: [String] = []
@@ -116,7 +116,7 @@ public final class CommandRecorder: @unchecked Sendable {
         add("00a40400\(count)\(application.lowercased())00", technology: nil, outcome: ["got": "9000"], sent: 0)
     }
 
-    fileprivate var now: Int { Int(Date().timeIntervalSince(start) * 1_000_000) }
+    fileprivate var now: Int { Int((ProcessInfo.processInfo.systemUptime - start) * 1_000_000) }
 
     fileprivate func add(_ request: String, technology: String?, outcome: [String: Any], sent: Int) {
         lock.withLock {
