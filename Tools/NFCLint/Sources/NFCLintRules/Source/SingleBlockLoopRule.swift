@@ -46,16 +46,6 @@ extension Rule {
                 }
                 """
             ),
-            .swift(
-                """
-                func read(_ tag: any NFCFeliCaTag, _ service: Data) {
-                    for index in 0..<20 {
-                        let list = [Data([0x80, UInt8(index)])]
-                        tag.readWithoutEncryption(serviceCodeList: [service], blockList: list) { _, _, _, _ in }
-                    }
-                }
-                """
-            ),
         ],
         good: [
             .swift(
@@ -93,16 +83,6 @@ extension Rule {
                 }
                 """
             ),
-            .swift(
-                """
-                func read(_ tag: any NFCFeliCaTag, _ service: Data) {
-                    for start in stride(from: UInt8(0), to: 20, by: 10) {
-                        let list = (start..<start + 10).map { Data([0x80, $0]) }
-                        tag.readWithoutEncryption(serviceCodeList: [service], blockList: list) { _, _, _, _ in }
-                    }
-                }
-                """
-            ),
         ],
         check: { unit, findings in
             let hasMultiple = unit.mentionsAnywhere([
@@ -113,31 +93,8 @@ extension Rule {
                 let text = "A loop reads blocks one by one; readMultipleBlocks reads several with one command."
                 findings.add(unit.place(call.node, number), text)
             }
-            for (number, call) in unit.ownCalls(["readWithoutEncryption"]) {
-                guard let list = call.argument("blockList"), let block = only(list, in: unit.index.functions[number]),
-                    isCounted(block, number, unit)
-                else { continue }
-                let text = "A loop reads blocks one by one; blockList takes several blocks for one command."
-                findings.add(unit.place(call.node, number), text)
-            }
         }
     )
-
-    /// The only element of an array literal, or of a constant with one.
-    private static func only(_ list: ExprSyntax, in function: FunctionInfo) -> ExprSyntax? {
-        var list = list.core
-        if let name = list.as(DeclReferenceExprSyntax.self)?.baseName.text {
-            let named = Finder.all(PatternBindingSyntax.self, in: function.body).filter {
-                $0.pattern.trimmedDescription == name
-            }
-            guard named.count == 1, let binding = named.first, let value = binding.initializer?.value,
-                binding.enclosing(VariableDeclSyntax.self)?.bindingSpecifier.tokenKind == .keyword(.let)
-            else { return nil }
-            list = value.core
-        }
-        guard let elements = list.as(ArrayExprSyntax.self)?.elements, elements.count == 1 else { return nil }
-        return elements.first?.expression
-    }
 
     /// Whether a loop counts up the value of an expression, in its function or in one that passes it.
     private static func isCounted(_ value: ExprSyntax, _ number: Int, _ unit: Unit, depth: Int = 0) -> Bool {
