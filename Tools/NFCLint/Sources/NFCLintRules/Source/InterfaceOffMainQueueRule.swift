@@ -60,6 +60,18 @@ extension Rule {
                 }
                 """
             ),
+            // A call that is not Core NFC's can run its closure on any queue.
+            .swift(
+                """
+                class Screen: UIViewController, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true) }
+                    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+                        store.load(messages) { self.tableView.reloadData() }
+                    }
+                }
+                """
+            ),
             .objective(
                 """
                 - (void)scan {

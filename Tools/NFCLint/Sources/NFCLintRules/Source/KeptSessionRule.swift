@@ -97,6 +97,15 @@ extension Rule {
                 }
                 """
             ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func prepare() { session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false) }
+                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) { prepare() }
+                }
+                """
+            ),
             .objective(
                 """
                 - (void)scan {
@@ -127,6 +136,8 @@ extension Rule {
                 for property in properties where property.isSession && !property.isConstant && property.isOptional {
                     guard !property.marks.contains("weak"), !assigned.contains(property.name) else { continue }
                     let makers = unit.creations(in: family).filter { $0.stored == property.name }
+                    // A new session takes the place of the old one.
+                    guard !makers.contains(where: { cleared.contains($0.function) }) else { continue }
                     let isSet = !makers.isEmpty || stores(property.name, family, unit)
                     guard isSet, let number = callback(delegate, property, unit), !callsUnknownSuper(number, unit)
                     else { continue }

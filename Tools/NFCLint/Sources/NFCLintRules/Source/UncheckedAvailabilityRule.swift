@@ -36,6 +36,17 @@ extension Rule {
                 }
                 """
             ),
+            .swift(
+                """
+                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                    var session: NFCNDEFReaderSession?
+                    func scan() {
+                        if NFCNDEFReaderSession.readingAvailable { print("yes") } else { print("no") }
+                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
+                    }
+                }
+                """
+            ),
             .objective(
                 """
                 - (void)scan {
@@ -145,7 +156,14 @@ extension Rule {
             guard names.contains(reference.baseName.text) else { return false }
             if let call = reference.enclosing(FunctionCallExprSyntax.self), Names.isLog(call) { return false }
             guard let list = reference.enclosing(ConditionElementListSyntax.self),
-                let branch = list.parent?.as(IfExprSyntax.self), branch.elseBody == nil,
+                let branch = list.parent?.as(IfExprSyntax.self)
+            else { return true }
+            let bodies = [branch.body, branch.elseBody?.as(CodeBlockSyntax.self)].compactMap(\.self)
+            let onlyLogs = bodies.flatMap(\.statements).allSatisfy {
+                $0.item.as(FunctionCallExprSyntax.self).map(Names.isLog) ?? false
+            }
+            if onlyLogs, bodies.count == (branch.elseBody == nil ? 1 : 2) { return false }
+            guard branch.elseBody == nil,
                 list.trimmedDescription.hasPrefix("!") || list.trimmedDescription.contains("== false")
             else { return true }
             let last = branch.body.statements.last.map { Syntax($0.item) }

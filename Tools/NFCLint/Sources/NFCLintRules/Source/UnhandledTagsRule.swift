@@ -25,7 +25,7 @@ extension Rule {
             .objective(
                 """
                 - (void)tagReaderSession:(NFCTagReaderSession *)session didDetectTags:(NSArray<__kindof id<NFCTag>> *)tags {
-                    [self open:[tags firstObject]];
+                    if (tags.count > 0) { [self open:[tags firstObject]]; }
                 }
                 """
             ),

@@ -73,9 +73,18 @@ struct InterfaceNames {
         return found.map { member in function.file.place(member) }
     }
 
+    /// Calls of the system that run their closures on the session's queue, or on another that is not the main one.
+    private static let background = Names.commands.union([
+        "connect", "sendCommand", "Task", "detached", "async", "sync", "asyncAfter", "forEach", "map", "flatMap",
+        "compactMap", "withAnimation", "withCheckedContinuation", "withCheckedThrowingContinuation",
+    ])
+
+    /// Whether the closures around a statement run on the main thread, or may do so: only their call knows.
     private func isOnMain(_ context: [String]) -> Bool {
         context.contains { step in
-            step.contains(".main") || step.contains("MainActor") || step.contains("onMain")
+            let name = step.split(separator: ".").last.map { String($0.prefix { $0.isLetter || $0.isNumber }) }
+            return name.map(Self.background.contains) == false || step.contains(".main") || step.contains("MainActor")
+                || step.contains("onMain")
                 || step.contains("runOnMain")
                 || step.contains("mainQueue") || step.contains("mainThread")
         }

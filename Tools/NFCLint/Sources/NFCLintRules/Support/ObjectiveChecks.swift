@@ -125,10 +125,12 @@ extension ObjectiveFacts {
         let tags = method.parameters.last ?? "tags"
         let looks = method.statements.contains { statement in
             let isLoop = statement.code.hasPrefix("for") && statement.code.contains(tags)
-            return isLoop
-                || ["\(tags).count", "[\(tags) count]", ":\(tags)]", "\(tags) enumerate"].contains {
-                    statement.code.contains($0)
-                }
+            let code = statement.code.filter { $0 != " " }
+            // A comparison with zero does not find several tags.
+            let counts = ["\(tags).count", "[\(tags)count]"].contains { count in
+                code.contains(count) && ![">0", "==0", "!=0"].contains { code.contains(count + $0) }
+            }
+            return isLoop || counts || code.contains(":\(tags)]") || code.contains("\(tags)enumerate")
         }
         guard !looks else { return nil }
         return method.statements.first { statement in

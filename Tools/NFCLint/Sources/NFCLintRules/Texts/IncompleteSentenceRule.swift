@@ -50,6 +50,7 @@ extension Rule {
                     var session: NFCTagReaderSession?
                     func fail() { session?.invalidate(errorMessage: "Karta bağlanılamadı.") }
                     func wait() { session?.alertMessage = "Please wait." }
+                    func finish() { session?.alertMessage = "vCard created on the badge." }
                 }
                 """
             ),
@@ -103,10 +104,9 @@ extension Rule {
                 let words = text.words.filter { !$0.contains(SheetText.gap) }
                 guard let first = text.text.first(where: { !$0.isWhitespace }), !words.isEmpty else { continue }
                 let hasGap = text.text.contains(SheetText.gap)
-                if first.isLetter, first.isLowercase, first.isASCII,
-                    !(text.words.first?.hasPrefix("i") == true
-                        && text.words.first?.dropFirst().first?.isUppercase == true)
-                {
+                // Names such as iPhone and vCard begin with a small letter.
+                let isName = text.words.first?.contains(where: \.isUppercase) == true
+                if first.isLetter, first.isLowercase, first.isASCII, !isName {
                     findings.add(text.place, "The text does not begin with a capital letter: \(text.shown)")
                 } else if words.count < (isJoining(words) ? 2 : 3), !hasGap, !isWhole(text.text, words) {
                     findings.add(text.place, "The text is not a complete sentence: \(text.shown)")
