@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that each Swift block in the README, the first pages and the test kit's pages is code that is compiled and run.
+"""Checks that each Swift block in the README, the first pages and the pages about the test kit is code that is compiled and run.
 
 A block must be in a Swift file of Examples/TestingYourApp, line by line. Indentation, empty lines and imports don't count, and a
 line with only '…' matches any number of lines. The package manager must be able to read a whole manifest.
@@ -14,7 +14,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "Documentation/Start").glob("*.md")),
-    *sorted((ROOT / "Sources/Framework/NFCTestKit/Documentation.docc").glob("*.md")),
+    ROOT / "Sources/Framework/NFCTestKit/Documentation.docc/NFCTestKit.md",
+    *(ROOT / f"Documentation/HowTo/{name}.md"
+      for name in ("ConfigurationFaultsAndTraces", "TagsOfATest", "TestAnXcodeProject", "TestingYourApp")),
 ]
 CODE = ROOT / "Examples/TestingYourApp"
 BLOCK = re.compile(r"^```swift\n(.*?)^```", re.MULTILINE | re.DOTALL)

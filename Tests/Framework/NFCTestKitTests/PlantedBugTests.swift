@@ -143,7 +143,7 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
     /// All rows of the documentation.
     static func rows() throws -> [String] {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Sources/Framework/NFCTestKit/Documentation.docc/WhatExplorationsFind.md")
+            .appending(path: "../../../Documentation/Reference/WhatExplorationsFind.md")
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
             .filter { $0.hasPrefix("| ") && !$0.hasPrefix("| bug ") }
     }

@@ -264,8 +264,8 @@ extension FlowRun {
 
     /// Whether the tag lost power in a write, which left a mixture of old and new bits.
     ///
-    /// No order of writes protects the torn page, see <doc:Reference>. If your own invariant compares memory, skip such
-    /// a run.
+    /// No order of writes protects the torn page, see `Documentation/Explanation/TestKitBehaviour.md`. If your own
+    /// invariant compares memory, skip such a run.
     public var hasMixedTear: Bool { happened.contains { $0.kind == .mixed } }
 
     /// Whether the caller or the user can see that the flow failed.

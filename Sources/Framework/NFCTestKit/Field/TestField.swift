@@ -11,7 +11,8 @@ public import VirtualTags
 /// wait, so the test never races with that code.
 ///
 /// The field has its own time, which advances by the airtime of frames, and to the next event when nothing else can
-/// happen. `Task.sleep` and `DispatchQueue.asyncAfter` in the code under test also use this time; see <doc:Reference>.
+/// happen. `Task.sleep` and `DispatchQueue.asyncAfter` in the code under test also use this time; see
+/// `Documentation/Explanation/TestKitBehaviour.md`.
 public final class TestField: Sendable {
     /// The field of the caller's task, block or delegate method; if unknown, the only open field. Nil outside of any
     /// field, or if the caller's field is unknown and several fields are open.

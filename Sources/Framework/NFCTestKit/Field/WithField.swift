@@ -19,7 +19,8 @@ import TagLink
 ///
 /// The field belongs to the test, so tests run in parallel. It applies to the test's task and the tasks it starts, to
 /// blocks and delays on queues, and to delegates and completion handlers. If only one field is open, every session
-/// belongs to that field. See <doc:Reference> for the other cases, and for when time advances.
+/// belongs to that field. See `Documentation/Explanation/TestKitBehaviour.md` for the other cases, and for when time
+/// advances.
 ///
 /// If the closure has not ended at the field's time limit, it is abandoned: its task is cancelled, and the error
 /// contains the trace so far.

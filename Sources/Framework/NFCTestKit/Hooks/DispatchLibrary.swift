@@ -6,7 +6,7 @@ import LinuxSupport
 ///
 /// If a program defines functions with these names, libdispatch's Swift interface, Foundation and Swift's tasks call
 /// the program's functions instead of the library's. This lets the test kit track each block, each job of a task, and
-/// each delay. <doc:ReplacedFunctions> lists the functions.
+/// each delay. `Documentation/Explanation/ReplacedFunctions.md` lists the functions.
 @safe enum DispatchLibrary {
     typealias Pointer = UnsafeMutableRawPointer
     typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Void
