@@ -24,7 +24,7 @@ struct NFCCommand: AsyncParsableCommand {
             Exit status: 0 done, 1 the tag or the data was refused, or the output could
             not be written, 2 wrong usage, 3 no reader, 130 cancelled.
             """,
-        version: "nfc \(version)",
+        version: "nfc \(ProjectVersion.current)",
         subcommands: [
             ScanCommand.self, WriteCommand.self, WatchCommand.self, ReadersCommand.self, TraceCommand.self,
             EmulateCommand.self, TagCommand.self,
@@ -33,8 +33,6 @@ struct NFCCommand: AsyncParsableCommand {
             DoctorCommand.self,
         ]
     )
-
-    static let version = "0.1.0"
 
     /// Runs the command line. Invalid arguments exit with status 2, as documented, instead of the parser's 64.
     static func main() async {
@@ -76,8 +74,7 @@ struct NFCCommand: AsyncParsableCommand {
                 StandardError.writeLine(text, keepsLineBreaks: true)
             }
             return CommandFailure.Status.usage.rawValue
-        case .success where CommandProcess.wantsJSON && text == configuration.version:
-            (["ok": true, "version": version] as JSONObject).print()
+        case .success where text == configuration.version: VersionReport.print(json: CommandProcess.wantsJSON)
         case .success: StandardOutput.write("\(text)\n".utf8)
         default: if !text.isEmpty { StandardError.writeLine(text, keepsLineBreaks: true) }
         }
