@@ -86,7 +86,9 @@ OTHERS = {
     "Examples/TagReader": {"CoreNFC", "Glibc", "PhoneScreens", "UserActivityReceiving", "TextSafety"},
     "Examples/FirstScan": {"CoreNFC"},
     # Packages for iPhones: nothing that Apple's platforms do not have.
-    "Examples/TestingYourApp/Sources": {"CoreNFC"},
+    "Examples/TestingYourApp/Sources/FixedTicketApp": {"CoreNFC"},
+    "Examples/TestingYourApp/Sources/TicketApp": {"CoreNFC"},
+    "Examples/TestingYourApp/Sources/CardReader": {"CoreNFC", "PhoneScreens"},
     "Recorder/Sources": {"CoreNFC", "NFCRecorder", "SwiftUI"},
 }
 # The packages for iPhones, which use this one on Linux alone.

@@ -34,12 +34,12 @@ let package = Package(
             ],
             exclude: ["Failures"]
         ),
-        // The program of the tutorial, and its tests.
+        // The program of the tutorial, which is for Linux, and its tests.
         .executableTarget(
             name: "CardReader",
             dependencies: [
-                .product(name: "CoreNFC", package: "OpenCoreNFC"),
-                .product(name: "PhoneScreens", package: "OpenCoreNFC"),
+                .product(name: "CoreNFC", package: "OpenCoreNFC", condition: .when(platforms: [.linux])),
+                .product(name: "PhoneScreens", package: "OpenCoreNFC", condition: .when(platforms: [.linux])),
             ],
             resources: [.copy("Resources")],
             swiftSettings: [.defaultIsolation(MainActor.self)]
@@ -48,8 +48,8 @@ let package = Package(
             name: "CardReaderTests",
             dependencies: [
                 "CardReader",
-                .product(name: "CoreNFC", package: "OpenCoreNFC"),
-                .product(name: "NFCTestKit", package: "OpenCoreNFC"),
+                .product(name: "CoreNFC", package: "OpenCoreNFC", condition: .when(platforms: [.linux])),
+                .product(name: "NFCTestKit", package: "OpenCoreNFC", condition: .when(platforms: [.linux])),
             ]
         ),
         // Tests in Swift 5 mode, which many apps still use.
