@@ -33,7 +33,9 @@ import VirtualTags
 ///   - flow: the code to explore. It must not keep state from one run to the next.
 /// - Returns: the number of runs, and the results of the run without faults.
 /// - Throws: ``ExplorationFailure`` with the first failing run, or ``FieldError``.
+// Otherwise, some closures of several statements whose value comes from a generic call would take this overload.
 @discardableResult
+@_disfavoredOverload
 public func explore(
     _ exploration: Exploration,
     near tags: TagSpec...,
