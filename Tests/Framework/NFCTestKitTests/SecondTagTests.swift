@@ -43,6 +43,28 @@ import VirtualTags
         #expect(name.hasPrefix(contents.product) && contents.uid.hexText() == other)
     }
 
+    /// The memory without the identifier at its start.
+    private static func memory(of contents: TagContents?) -> [UInt8] {
+        switch contents {
+        case .type2(let contents): Array(contents.memory.dropFirst(12))
+        case .type3(.standard(let contents)): contents.systems.flatMap(\.files).flatMap(\.memory)
+        case .type5(let contents): contents.memory
+        case .classic(let contents): Array(contents.memory.dropFirst(16))
+        default: []
+        }
+    }
+
+    @Test(
+        arguments: [
+            .feliCa(system: 0x0003, services: [0x090F: Array(1...32)]),
+            .product("ICODE SLIX2").writing([1, 2, 3, 4], atBlock: 8), .product("NTAG215").writing([9], atBlock: 20),
+            .product("MIFARE Classic 1K").writing([5, 6], atBlock: 4),
+        ] as [TagSpec]
+    ) func `second tag: has the first tag's memory, so that an app accepts it`(tag: TagSpec) async throws {
+        let memory = Self.memory(of: try await withField(tag) { field in try field.tags[0].contents() })
+        #expect(try await Self.memory(of: Self.companion(of: tag)) == memory && !memory.isEmpty)
+    }
+
     @Test(
         arguments: [
             (.text("Card 1"), .text("Card 12")), (.text("Karte", language: "de"), .text("Karte2", language: "de")),

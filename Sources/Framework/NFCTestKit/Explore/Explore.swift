@@ -210,9 +210,9 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
     public static let taskCancels = Exploration("cancelled tasks") { $0.eachExchange(.stop) }
     /// Each session that begins is refused with `readerSessionInvalidationErrorSystemIsBusy`.
     public static let busy = Exploration("busy") { $0.each(.busy, at: 0..<$0.sessions) }
-    /// Another tag of the same product enters the field at each exchange, and leaves after a second. It contains the
-    /// same records, with a "2" appended to the first record. If possible, the reader finds this tag first. For a
-    /// ``TagSpec/feliCa(system:services:idm:)`` it is a FeliCa Lite-S.
+    /// Another tag of the same product enters the field at each exchange, and leaves after a second. It has the same
+    /// memory and another UID; if it holds NDEF, a "2" is appended to the first record. If possible, the reader finds
+    /// this tag first.
     public static let secondTags = Exploration("second tags") { $0.eachExchange(.second) }
     /// The tag leaves at each exchange, and after a second the tag of ``secondTags`` comes in its place. An app must
     /// not write to it what the first tag held. One run without faults shows what the flow does with this tag alone.

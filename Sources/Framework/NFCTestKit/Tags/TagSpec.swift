@@ -231,9 +231,9 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
 }
 
 extension TagSpec {
-    /// Returns a second tag of the same product, whose records differ in one letter, or a card with the same script. If
-    /// the technology allows a choice, the reader finds this tag first, so that code that uses the first tag uses the
-    /// wrong tag.
+    /// Returns a second tag with the same contents, whose records differ in one letter, or a card with the same script.
+    /// If the technology allows a choice, the reader finds this tag first, so that code that uses the first tag uses
+    /// the wrong tag.
     func companion(of tag: any VirtualTag, seed: UInt64) async throws(FieldError) -> TagSpec {
         if case .card(let card, .nfcA(let uid, let atqa, let sak, let ats)) = source {
             let other = Self.identifier(before: uid, of: .nfcA)
@@ -248,26 +248,22 @@ extension TagSpec {
             return "NTAG213"
         }
         let uid = Self.identifier(before: contents.uid, of: tag.technology)
-        // A Type 4B tag's contents have the product name of the Type 4A tag.
-        let products = [contents.product, contents.product + "B"].lazy.compactMap { TagProduct(named: $0) }
-        let product = products.first { product in
-            product.identifierLengths.contains(uid.count)
-                && product.blank(uid: uid).makeTag().technology == tag.technology
-        }
-        guard let product else { return tag.technology == .nfcF ? "FeliCa Lite-S" : "NTAG213" }
-        let other = product.blank(uid: uid)
-        // The tags of a series have the same password.
-        func protected(_ other: TagContents) -> TagSpec { .contents(other.protected(like: contents)) }
+        let copy = contents.withIdentifier(uid)
         // The records differ, so that code that uses the wrong tag ends with a different result.
-        guard let message = try? await contents.readNDEF().message, !message.isEmpty else { return protected(other) }
-        for message in [Self.another(message), message] {
-            let tag = other.makeTag()
-            let isWritten: Void? = try? await withActivatedTag(in: tag) { tag throws(TagError) in
-                try await tag.writeNDEF(message)
-            }
-            if isWritten != nil, let written = TagContents(of: tag) { return protected(written) }
+        guard let message = try? await contents.readNDEF().message, !message.isEmpty else { return .contents(copy) }
+        // A tag that can't be written is replaced by a new one. The tags of a series have the same password.
+        let blank = TagProduct(named: contents.product).flatMap { product in
+            product.identifierLengths.contains(uid.count) ? product.blank(uid: uid) : nil
         }
-        return protected(other)
+        for other in [copy, blank].compactMap({ $0?.makeTag() }) where other.technology == tag.technology {
+            let isWritten: Void? = try? await withActivatedTag(in: other) { other throws(TagError) in
+                try await other.writeNDEF(Self.another(message))
+            }
+            if isWritten != nil, let written = TagContents(of: other) {
+                return .contents(written.protected(like: contents))
+            }
+        }
+        return .contents(copy)
     }
 
     /// Returns a message with one more letter in its first record, such as the link of the next card in a series.
@@ -309,6 +305,56 @@ extension TagSpec {
 }
 
 extension TagContents {
+    /// Returns these contents with another identifier of the same length.
+    fileprivate func withIdentifier(_ uid: [UInt8]) -> TagContents {
+        switch self {
+        case .type1(var contents):
+            contents.memory.replaceSubrange(0..<uid.count, with: uid)
+            return .type1(contents)
+        case .type2(var contents):
+            contents = contents.completed
+            contents.uid = uid
+            contents.memory.replaceSubrange(0..<9, with: Type2Contents(blank: contents.product, uid: uid).memory[..<9])
+            return .type2(contents)
+        case .type3(.liteS(var contents)):
+            contents.idm = uid
+            contents.deviceIdentifier = nil
+            return .type3(.liteS(contents))
+        case .type3(.standard(var contents)):
+            contents.idm = uid
+            return .type3(.standard(contents))
+        case .type4(var contents):
+            contents.frontEnd =
+                switch contents.frontEnd {
+                case .nfcA(_, let atqa, let sak, let ats): .nfcA(uid: uid, atqa: atqa, sak: sak, ats: ats)
+                case .nfcB(_, let data, let protocolInfo):
+                    .nfcB(pupi: uid, applicationData: data, protocolInfo: protocolInfo)
+                }
+            switch contents.kind {
+            case .desfire(var card):
+                card.uid = uid
+                contents.kind = .desfire(card)
+            case .ntag424(var card):
+                card.uid = uid
+                contents.kind = .ntag424(card)
+            case .ndef, .emrtd, .emv, .version, .unspecified: break
+            }
+            return .type4(contents)
+        case .type5(var contents):
+            contents.uid = uid
+            return .type5(contents)
+        case .classic(var contents):
+            contents.uid = uid
+            // The XOR of the bytes follows a UID of four bytes.
+            let head = uid.count == 4 ? uid + [uid.reduce(0, ^)] : uid
+            contents.memory.replaceSubrange(0..<head.count, with: head)
+            return .classic(contents)
+        case .nfcA(var contents):
+            contents.uid = uid
+            return .nfcA(contents)
+        }
+    }
+
     /// Returns these contents with the protection and the password of another Type 2 tag of the same product.
     fileprivate func protected(like other: TagContents) -> TagContents {
         guard case .type2(var contents) = self, let other = other.type2?.completed,
