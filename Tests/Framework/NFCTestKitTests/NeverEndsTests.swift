@@ -72,8 +72,8 @@ import VirtualTags
         #expect(nested.contains("call explore outside of withField"), "\(nested)")
     }
 
-    @Test(arguments: [(150, "1.5 s"), (100, "1 s")])
-    func `never ends: a missed continuation is reported after ten times the grace`(grace: Int, time: String) async {
+    @Test(arguments: [(200, "0.6 s"), (100, "0.3 s")])
+    func `never ends: a missed continuation is reported after three times the grace`(grace: Int, time: String) async {
         let text = await Self.message(grace: .milliseconds(grace)) { try await Self.wait($0) }
         #expect(text.contains("Look for a continuation that no path resumes."), "\(text)")
         #expect(text.contains("Never called: read.") && text.contains(" for \(time) of real"), "\(text)")

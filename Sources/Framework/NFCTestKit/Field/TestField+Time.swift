@@ -76,7 +76,7 @@ extension TestField {
         let pending = state.withLock { $0.pending.map(\.name) }
         let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."
         let seconds = (now - start).components.seconds
-        let (reason, advice) = unfinished
+        let (reason, advice) = unfinished(after: work.map { grace.beforeEnd(after: $0) } ?? grace.long)
         if let wait = work?.waits.first(where: { $0.end == nil }) {
             let queue = wait.isOnMainQueue ? "main queue" : "queue \"\(wait.queue)\""
             return stop(
@@ -97,7 +97,9 @@ extension TestField {
     }
 
     /// The reason why a flow has not ended, and advice for its author.
-    private var unfinished: (why: String, advice: String) {
+    ///
+    /// - Parameter idle: how long nothing happened.
+    private func unfinished(after idle: Duration) -> (why: String, advice: String) {
         let limit = limit.components.seconds
         let next = drivenClock?.nextEvent?.deadline
         if now - start > self.limit || next != nil {
@@ -121,15 +123,16 @@ extension TestField {
             } else {
                 "Look for a continuation that no path resumes."
             }
-        let long = grace.long / .seconds(1)
-        let longText = long == long.rounded() ? String(Int(long)) : String(long)
+        let seconds = idle / .seconds(1)
+        let secondsText = seconds == seconds.rounded() ? String(Int(seconds)) : String(seconds)
+        let factor = grace.duration > .zero ? Int((idle / grace.duration).rounded()) : 0
         let shorter =
             grace.duration > .milliseconds(100)
             ? ": a shorter one, such as grace: .milliseconds(100), reports this sooner." : "."
         return (
             "nothing is left that could end it within \(limit) s.",
             """
-             \(advice) Nothing happened for \(longText) s of real time, which is ten times grace\(shorter)
+             \(advice) Nothing happened for \(secondsText) s of real time, which is \(factor) times grace\(shorter)
             """
         )
     }

@@ -143,6 +143,8 @@ struct IdleTimeout: Sendable {
 
     /// The factor by which the grace is longer when timers, sockets or other processes may still cause events.
     private static let factor = 10
+    /// The factor by which it is longer before the end of a flow when they can't.
+    private static let trackedFactor = 3
 
     /// The idle time after which no more events are expected from any source.
     var long: Duration { duration * Self.factor }
@@ -164,8 +166,8 @@ struct IdleTimeout: Sendable {
     /// A blocked queue is detected sooner, because all code that could end its wait is tracked, unless the test has
     /// started a thread, or another thread has called the test's code.
     func beforeEnd(after work: TestTracker.Work) -> Duration {
-        guard work.waits.contains(where: { $0.end == nil }), !work.hasGuests, !work.hasThreads else { return long }
-        return work.hasSources || Self.hasChildren ? long : duration
+        guard !work.hasUntracked, !work.hasThreads, !Self.hasChildren else { return long }
+        return work.waits.contains { $0.end == nil } ? duration : duration * Self.trackedFactor
     }
 
     /// Whether the process has child processes that it has not waited for.
