@@ -37,6 +37,7 @@ struct CorrectClient: Sendable, CustomTestStringConvertible {
             },
             CorrectClient("raw pages") { try await PageWriter(message).scan($0) },
             CorrectClient("ISO 15693", "ICODE SLIX2") { try await SensorReader().scan($0) },
+            CorrectClient("locked block", PlantedBug.sensorTag) { try await SensorReader(locks: true).scan($0) },
             CorrectClient("ISO 7816", AppletReader.card, app: AppletReader.app) { try await AppletReader().scan($0) },
             CorrectClient("counter", CounterClient.card) { try await CounterClient().scan($0) },
             CorrectClient("link extended") { try await LinkExtender().scan($0) },

@@ -122,9 +122,14 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         client(.sendsPasswordOnce, .slips, .retrySucceeds, near: PasswordClient.tag) {
             try await PasswordClient(bug: $1).scan($0)
         },
+        pages(.retriesLostTag, .slips, .retrySucceeds),
         pages(.beginsTwice, .losses, .noMisuse), pages(.setsTextAfterEnd, .losses, .noMisuse),
         client(.protectsFirst, .tears, .staysUsable) { try await Protector(bug: $1).scan($0) },
         client(.locksFirst, .losses, .staysUsable, locks),
+        client(.locksAfterRefusal, .badAnswers, .staysUsable, near: sensorTag) {
+            try await SensorReader(bug: $1, locks: true).scan($0)
+        },
+        client(.saysDoneFirst, .losses, .noEarlySuccess, link),
         PlantedBug(bug: .forcesPayload, exploration: .losses, flow: link),
         PlantedBug(bug: .resumesTwice, exploration: .badAnswers, flow: link),
     ]

@@ -298,6 +298,7 @@ struct Explorer {
         hasUntracked = hasUntracked || field.tracker.work.hasUntracked
         run.goal = first?.tags
         run.goalResult = first?.result
+        run.goalText = first?.successText
         run.replacement = script == nil ? nil : replacement
         run.courses = (tag == nil ? first?.courses : nil) ?? field.state.withLock { $0.courses ?? [] }
         var completed = CompletedRun(

@@ -48,6 +48,8 @@ public struct FlowRun: Sendable {
     public internal(set) var goal: [Tag]?
     /// The result of the first run; nil in the first run.
     var goalResult: FlowResult?
+    /// The text beside the check mark with which the first run ended; nil in the first run.
+    var goalText: String?
     /// The values that the first run wrote to each of its tags.
     var courses: [MemoryCourse] = []
     /// Whether the app has connected again to a tag that slipped away and came back as it was before the run.
@@ -121,6 +123,18 @@ public struct FlowRun: Sendable {
 
     /// Whether another tag has taken the place of the first.
     var isReplaced: Bool { replacement != nil && happened.contains { $0.kind == .swap } }
+
+    /// The text beside the check mark with which the run ended; nil if it ended without a check mark.
+    var successText: String? {
+        let last = sheet.last { $0.content.state != .dismissed }?.content
+        return last?.state == .success ? last?.message : nil
+    }
+
+    /// Whether the last session's sheet has shown a text.
+    func lastSheetShows(_ text: String) -> Bool {
+        let moments = sheet.reversed().drop { $0.content.state == .dismissed }.prefix { $0.content.state != .dismissed }
+        return moments.contains { $0.content.message == text }
+    }
 
     /// Whether a session reached its time limit while it still worked with a tag, and not just after it found one, as in
     /// an app that restarts polling until the right tag comes.

@@ -2,6 +2,7 @@
 import NFCSessions
 import TagLink
 import TagProtocols
+import TagTrace
 import VirtualTags
 
 /// A condition that has to hold after each run of a flow.
@@ -53,7 +54,7 @@ extension Invariant {
     /// All predefined invariants.
     public static let all: [Invariant] = [
         .neverBricked, .noMessageLost, .retrySucceeds, .sessionEnds, .completesOnce, .errorShown, .memoryIntact,
-        .sameResult, .userSeesError, .staysUsable, .noErrorAfterSuccess, .noMisuse, .nothingLeaks,
+        .sameResult, .userSeesError, .staysUsable, .noErrorAfterSuccess, .noEarlySuccess, .noMisuse, .nothingLeaks,
     ]
 
     /// A tag that contained NDEF can still be read, or repaired by the next write. It is also still writable, unless
@@ -207,10 +208,39 @@ extension Invariant {
         }
     }
 
+    /// The sheet does not say that the tag was written before it was: the text with which the run without faults ends
+    /// does not appear in a session that leaves the tag unfinished.
+    ///
+    /// Many apps end with a text that promises nothing, such as "Hold still." So only a text with an English word of
+    /// success is checked, such as "written", "saved" or "done", and only in a flow with one tag.
+    public static let noEarlySuccess = Invariant("no success is shown before the write") { run in
+        guard let text = run.goalText, claimsSuccess(text), run.lastSheetShows(text), run.tags.count == 1,
+            let unit = run.courses.first?.unfinishedUnit(of: run.tags[0].areasAfter)
+        else { return nil }
+        return """
+            the sheet said "\(text)", but the write was not finished: \(unit). Set this text when the write has \
+            succeeded, in its completion handler or after its await
+            """
+    }
+
+    /// Whether a text says in English that work has succeeded, and not that it will.
+    private static func claimsSuccess(_ text: String) -> Bool {
+        let text = text.lowercased()
+        let words = ["written", "saved", "stored", "updated", "done", "success", "complete", "finished", "✓", "✅"]
+        return words.contains { text.contains($0) } && !["until", "…", "..."].contains { text.contains($0) }
+    }
+
     /// If the tag slips away and comes back as it was, and the app connects to it again, then the flow succeeds. An app
-    /// may also give up at once.
+    /// may also give up at once. Connecting to the lost tag never succeeds: the app has to find the tag again.
     public static let retrySucceeds = Invariant("a retry succeeds") { run in
-        guard run.triesAgain, run.error != nil, run.happened.count == 1, !run.isCancelled else { return nil }
+        guard run.error != nil, run.happened.count == 1, !run.isCancelled else { return nil }
+        if run.connectsToLostTag {
+            return """
+                the tag slipped away and came back, the app connected again to the NFCTag or NFCNDEFTag that it had lost, \
+                and \(run.howItFailed): call restartPolling(), and connect to the tag that is found then
+                """
+        }
+        guard run.triesAgain else { return nil }
         return """
             the tag slipped away and came back unchanged, the app connected to it again, and \(run.howItFailed): look \
             for something that the app does only once, such as sending a password or selecting an application. The tag \
@@ -261,6 +291,15 @@ extension FlowRun {
 
     /// Whether the trace has this note.
     func hasNote(_ text: String) -> Bool { trace.entries.contains { $0.event == .note(text) } }
+
+    /// Whether the app connected to a tag after it had slipped away and come back, without searching for it again.
+    fileprivate var connectsToLostTag: Bool {
+        let notes = trace.entries.compactMap { entry in if case .note(let text) = entry.event { text } else { nil } }
+        let rest = notes.drop { !$0.hasPrefix(Trace.faultMark + "the tag slips away") }
+        let search = rest.firstIndex { $0.hasPrefix("app: restartPolling(") || $0.hasPrefix("app: begin()") }
+        return rest[..<(search ?? rest.endIndex)].drop { $0 != Trace.faultMark + "the tag is back" }
+            .contains("app: connect(to:)")
+    }
 
     /// Whether the tag lost power in a write, which left a mixture of old and new bits.
     ///

@@ -61,6 +61,25 @@ struct MemoryCourse: Sendable {
         return nil
     }
 
+    /// Describes the first unit that holds its old value, or one from the middle of the work; nil if no unit does. Other
+    /// values are not reported, because a flow may write something else in each run.
+    ///
+    /// - Parameters:
+    ///   - areas: the tag's memory after the run.
+    ///   - units: the units of the first area to look at; nil for all units of all areas.
+    func unfinishedUnit(of areas: [MemoryArea], among units: Set<Int>? = nil) -> String? {
+        for (index, area) in areas.prefix(units == nil ? before.count : 1).enumerated() where index < last.count {
+            for unit in area.differences(from: last[index]) where units?.contains(unit) != false {
+                let isOld = area[unit: unit] == before[index][unit: unit]
+                if isOld || values[Place(area: index, unit: unit)]?.contains(area[unit: unit]) == true {
+                    let goal = Self.text(last[index][unit: unit])
+                    return "\(area.unitName) \(unit) holds \(Self.text(area[unit: unit])) and not \(goal)"
+                }
+            }
+        }
+        return nil
+    }
+
     /// Returns an area. For a missing file, returns an empty area with the name from `others`.
     private static func area(_ index: Int, of areas: [MemoryArea], like others: [MemoryArea]) -> MemoryArea {
         guard index >= areas.count else { return areas[index] }

@@ -6,17 +6,25 @@ import VirtualTags
 
 extension Invariant {
     /// The one who wrote a tag can still open it and finish the work. If pages are protected, the password or key is
-    /// the old one, or one that the app has written. If the tag is locked for good, its message is complete.
+    /// the old one, or one that the app has written. If the tag is locked for good, its message is complete, and so is
+    /// each page or block that was locked.
     ///
-    /// Passwords and keys are checked on Type 2 tags, locks on all tags with NDEF.
+    /// Passwords and keys are checked on Type 2 tags, locked pages and blocks on tags of Types 2 and 5, and other locks
+    /// on all tags with NDEF.
     public static let staysUsable = Invariant("the tag stays usable") { run in
         for tag in run.tags {
             guard let before = tag.before, let after = tag.after, after != before else { continue }
             if let finding = after.type2?.lockout(since: before.type2, run.trace) { return "\(tag.name): \(finding)" }
+            if let number = tag.number, number < run.courses.count {
+                let locked = after.lockedUnits.subtracting(before.lockedUnits)
+                if let unit = run.courses[number].unfinishedUnit(of: tag.areasAfter, among: locked) {
+                    return "\(tag.name): \(unit), and is locked for good: lock last, when each write has succeeded"
+                }
+            }
             guard let old = try? await run.readings.read(before), let now = try? await run.readings.read(after),
                 let goal = try? await run.reached(tag)?.message, !goal.isEmpty, now.message != goal,
-                after.hasLocks || now.access == .readOnly, !before.hasLocks, old.access != .readOnly,
-                await !after.canHold(goal)
+                !after.lockedUnits.isEmpty || now.access == .readOnly, before.lockedUnits.isEmpty,
+                old.access != .readOnly, await !after.canHold(goal)
             else { continue }
             return """
                 \(tag.name) is locked for good, and holds \(TagMessage(bytes: now.message)) instead of \
@@ -28,12 +36,12 @@ extension Invariant {
 }
 
 extension TagContents {
-    /// Whether some pages or blocks are locked.
-    fileprivate var hasLocks: Bool {
+    /// The numbers of the locked pages or blocks.
+    fileprivate var lockedUnits: Set<Int> {
         switch self {
-        case .type2(let contents): !contents.lockedPages.isEmpty
-        case .type5(let contents): !contents.lockedBlocks.isEmpty
-        default: false
+        case .type2(let contents): Set(contents.lockedPages)
+        case .type5(let contents): contents.lockedBlocks
+        default: []
         }
     }
 

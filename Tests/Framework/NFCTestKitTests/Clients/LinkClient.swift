@@ -104,6 +104,7 @@ final class LinkClient: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Senda
 
     private func write(_ tag: any NFCNDEFTag, over old: String) {
         guard let payload = NFCNDEFPayload.wellKnownTypeURIPayload(string: link) else { return fail(Failure.empty) }
+        if bug == .saysDoneFirst { session?.alertMessage = "Done." }
         tag.writeNDEF(NFCNDEFMessage(records: [payload])) { [self] error in
             if let error, bug != .ignoresWriteError { return fail(error) }
             session?.alertMessage = "Done."

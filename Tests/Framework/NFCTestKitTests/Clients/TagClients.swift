@@ -56,7 +56,7 @@ class TagClient: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
         Task { @MainActor in await attend(to: tag, session) }
     }
 
-    @MainActor private func attend(to tag: NFCTag, _ session: NFCTagReaderSession) async {
+    @MainActor private func attend(to tag: NFCTag, _ session: NFCTagReaderSession, isRetry: Bool = false) async {
         do {
             try await session.connect(to: tag)
             let text = try await work(with: tag)
@@ -66,6 +66,11 @@ class TagClient: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
             finish(.success(text))
         } catch NFCReaderError.readerTransceiveErrorTagConnectionLost {
             session.alertMessage = "Hold the card still."
+            if bug == .retriesLostTag {
+                if isRetry { return fail(Failure.refused, session) }
+                try? await Task.sleep(for: .seconds(2))
+                return await attend(to: tag, session, isRetry: true)
+            }
             if bug != .noRestartAfterLoss { restart(session) }
         } catch {
             fail(error, session)
@@ -101,7 +106,12 @@ class TagClient: NSObject, NFCTagReaderSessionDelegate, @unchecked Sendable {
 
 /// Reads the blocks of an ISO 15693 sensor, and counts how often it was read.
 final class SensorReader: TagClient, @unchecked Sendable {
-    init(bug: Bug = .none) { super.init(.iso15693, bug: bug) }
+    private let locks: Bool
+
+    init(bug: Bug = .none, locks: Bool = false) {
+        self.locks = locks
+        super.init(.iso15693, bug: bug)
+    }
 
     @MainActor override func work(with tag: NFCTag) async throws -> String {
         guard case .iso15693(let tag) = tag else { throw Failure.wrongTag }
@@ -115,7 +125,13 @@ final class SensorReader: TagClient, @unchecked Sendable {
                 values += [0, 0, 0, 0]
             }
         }
-        try await tag.writeSingleBlock(requestFlags: flags, blockNumber: 20, dataBlock: Data([1, 2, 3, 4]))
+        do {
+            try await tag.writeSingleBlock(requestFlags: flags, blockNumber: 20, dataBlock: Data([1, 2, 3, 4]))
+        } catch {
+            if bug == .locksAfterRefusal { try await tag.lockBlock(requestFlags: flags, blockNumber: 20) }
+            throw error
+        }
+        if locks { try await tag.lockBlock(requestFlags: flags, blockNumber: 20) }
         return values.map(String.init).joined(separator: " ")
     }
 }
@@ -272,6 +288,9 @@ enum Bug: String, CaseIterable, Codable, Sendable {
     case setsTextAfterEnd = "The text is set after the session was invalidated"
     case protectsFirst = "The protection is switched on before the password is written"
     case locksFirst = "The tag is locked before its message is complete"
+    case retriesLostTag = "A lost tag is connected again without a new search"
+    case saysDoneFirst = "The text of success is set before the write"
+    case locksAfterRefusal = "A block is locked although its write was refused"
     // This one is not in the documentation's table.
     case ignoresWriteError = "A write that fails counts as done"
 }
