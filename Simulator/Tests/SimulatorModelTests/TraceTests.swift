@@ -38,7 +38,54 @@ import Testing
         #expect(bench.refusal(["do": "export_trace", "format": "mp3"])?.code == "invalid-request")
     }
 
-    @Test("Password in the trace: hidden in rows, text and recording, and no result of a search")
+    @Test("Trace of a saved file, opened elsewhere: the same rows, sessions, totals and exports; new rows follow it")
+    func savedTrace() throws {
+        let bench = Bench()
+        let id = try bench.add(["product": "NTAG213", "text": "x"])
+        let second = try bench.add(["product": "NTAG215", "text": "y"])
+        let program = try TestProgram(bench.simulator)
+        for number in 1...2 {
+            program.send(["do": "event", "session": .int(number), "kind": "session", "name": "begin", "detail": "X"])
+        }
+        program.send(["do": "event", "session": 1, "kind": "session", "name": "invalidate", "detail": "200"])
+        try bench.act(["do": "hold", "tag": .string(id)])
+        program.ask(["do": "claim"])
+        bench.clock.advance(by: .seconds(2000))
+        program.ask(["do": "carrier", "on": true])
+        _ = program.selectType2()
+        _ = program.frame("nfc-a", "3004")
+        // No answer, and the answers of two tags.
+        _ = program.frame("nfc-a", "50ff")
+        program.ask(["do": "carrier", "on": false])
+        try bench.act(["do": "hold", "tag": .string(second)])
+        program.ask(["do": "carrier", "on": true])
+        for (bits, bytes) in [(7, "26"), (8, "9320")] {
+            program.ask([
+                "do": "frame", "technology": "nfc-a", "bytes": .string(bytes), "bits": .int(bits), "checksum": "none",
+            ])
+        }
+        let other = Bench()
+        _ = try other.add(["product": "NTAG213"])
+        try other.act(["do": "open", "base64": try #require(try bench.act(["do": "save"])["base64"])])
+        func rows(_ bench: Bench) throws -> [JSON]? { try bench.act(["do": "trace_rows"])["rows"]?.array }
+        #expect(try rows(other) == rows(bench))
+        #expect(try rows(other)?.contains { $0["error"] == "collision" } == true)
+        for format in ["recording", "text"] { #expect(try file(other, format) == file(bench, format)) }
+        for part in ["exchanges", "bytes", "clock_us"] {
+            #expect(try other.state("summary")[part] == bench.state("summary")[part], "\(part)")
+        }
+        let sessions = try #require(try other.state("sessions").array)
+        #expect(sessions.map { $0["end"] } == ["200", "disconnected"])
+        try other.act(["do": "hold", "tag": .string(id)])
+        let times = try #require(try rows(other)).compactMap { $0["t_us"]?.int }
+        #expect(times == times.sorted())
+        for trace in ["{}", #"{"kind":"exchange","t_us":1,"words":"x"}"#, "?"] as [String] {
+            let damaged: JSON = ["opencorenfc_simulator": 1, "tags": [], "trace": .string(trace)]
+            #expect(other.refusal(["do": "open", "file": damaged])?.code == "bad-file")
+        }
+    }
+
+    @Test("Password in the trace: hidden in rows, text, recording and saved file, and no result of a search")
     func secrets() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])
@@ -52,6 +99,8 @@ import Testing
                 !String(decoding: try file(bench, format), as: UTF8.self).replacing(" ", with: "").contains("deadbeef")
             )
         }
+        let saved = try #require(Data(base64Encoded: try bench.act(["do": "save"])["base64"]?.string ?? ""))
+        #expect(String(decoding: saved, as: UTF8.self).contains("1b00000000"))
         let rows = try bench.act(["do": "trace_rows"]).text
         #expect(!rows.contains("deadbeef"))
         #expect(try bench.act(["do": "trace_find", "text": "deadbeef"])["rows"]?.array?.isEmpty == true)
@@ -125,5 +174,7 @@ import Testing
         #expect(total <= Limits.trace)
         let last = try bench.act(["do": "trace_rows", "from": .int(total - 1), "count": 10])["rows"]?.array
         #expect(last?.map { $0["n"] } == [.int(Limits.trace + 1)])
+        try bench.act(["do": "open", "base64": try #require(try bench.act(["do": "save"])["base64"])])
+        #expect(try bench.state("summary")["rows"] == .int(Limits.savedRows))
     }
 }

@@ -57,9 +57,9 @@ extension SimulatorState {
             ]
         case "open":
             let file = try file(action)
-            let tags = try Self.tags(of: file)
-            if action["check"]?.bool != true { try open(file, tags) }
-            return ["tags": .int(tags.count)]
+            let contents = try Self.contents(of: file)
+            if action["check"]?.bool != true { try open(file, contents) }
+            return ["tags": .int(contents.tags.count)]
         case "quit":
             effects.append(.quit)
             return [:]

@@ -172,6 +172,7 @@ public final class ProgramConnection: Sendable {
             throw .invalid("\"technology\" must be nfc-a, nfc-b, nfc-f or nfc-v.")
         }
         let frame = try Frame(request)
+        guard !frame.bytes.isEmpty else { throw .invalid("\"bytes\" must have at least one byte.") }
         let timeout = try request.optional("timeout_us", \.int, "a number") ?? 5000
         guard (0...60_000_000).contains(timeout) else {
             throw .invalid("\"timeout_us\" must be a number of microseconds, at most 60000000.")
@@ -186,19 +187,21 @@ public final class ProgramConnection: Sendable {
         AirtimeWait.until(due, simulator.clock)
         switch result {
         case .success(let answer):
-            return [
-                "bytes": .string(answer.bytes.hex), "bits": .int(answer.validBitsInLastByte),
-                "checksum": .string(answer.checksum.name), "elapsed_us": .int(Int(elapsed.microseconds)),
-            ]
+            return .object(answer.json.merging(["elapsed_us": .int(Int(elapsed.microseconds))]) { $1 })
         case .failure(let error): throw SimulatorFailure(error)
         }
     }
 }
 
 extension Frame {
-    /// Creates the frame of a request from `bytes`, `bits` of the last byte, and `checksum`.
-    fileprivate init(_ request: JSON) throws(SimulatorFailure) {
-        guard let bytes = [UInt8](hex: request["bytes"]?.string ?? ""), !bytes.isEmpty, bytes.count <= 4096 else {
+    /// The frame as `bytes`, `bits` of the last byte, and `checksum`.
+    var json: [String: JSON] {
+        ["bytes": .string(bytes.hex), "bits": .int(validBitsInLastByte), "checksum": .string(checksum.name)]
+    }
+
+    /// Creates a frame from ``json``, whose `bits` and `checksum` are optional.
+    init(_ request: JSON) throws(SimulatorFailure) {
+        guard let bytes = request["bytes"]?.string.flatMap([UInt8].init(hex:)), bytes.count <= 4096 else {
             throw .invalid("\"bytes\" must be a frame in hexadecimal digits.")
         }
         let bits = try request.optional("bits", \.int, "a number") ?? 8

@@ -87,6 +87,9 @@ struct SimulatorState: Sendable {
     /// Why the drawer's folder can't be written; nil if everything is saved.
     var storageProblem: String?
 
+    /// How far the trace's clock is ahead of ``now``, in microseconds: the trace of an opened file continues.
+    var traceOffset = 0
+
     /// The number of rows in the trace when the pages were last updated.
     var traceMark = 0
 
@@ -105,9 +108,10 @@ struct SimulatorState: Sendable {
     /// Whether a tag was brought near or an app began a session since the simulator started.
     var wasUsed: Bool { lastVisit > 0 || lastSession > 0 }
 
+    /// The time of the current event in the trace.
     var microseconds: Int {
         let (seconds, attoseconds) = now.components
-        return Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)
+        return Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000) + traceOffset
     }
 
     mutating func touch(_ part: Part) {

@@ -14,6 +14,8 @@ public enum Limits {
     public static let undo = 50
     /// Rows of the trace.
     public static let trace = 200_000
+    /// Rows of the trace in a saved file.
+    public static let savedRows = 5000
     /// Rows of the trace in one answer.
     public static let rows = 1000
     /// Lines of an app's output that are kept, and characters per line.

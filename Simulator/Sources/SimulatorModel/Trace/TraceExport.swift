@@ -10,7 +10,7 @@ extension SimulatorState {
         switch format {
         case "pcapng":
             // The times of the rows are relative to the simulator's start.
-            let start = Duration.milliseconds(Int64(clamping: wallTime)) - now
+            let start = Duration.milliseconds(Int64(clamping: wallTime)) - .microseconds(microseconds)
             let capture = wholeTrace.pcapng(start: max(start, .zero))
             file = ("trace.pcapng", "application/x-pcapng", capture.bytes, capture.notes)
         case "recording":

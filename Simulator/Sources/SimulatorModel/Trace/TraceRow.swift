@@ -19,6 +19,8 @@ struct TraceRow: Sendable {
         var shownRequest: [UInt8]
         var shownResponse: [UInt8]?
         var concealed: [Range<Int>]
+
+        var byteCount: Int { request.byteCountOnAir + ((try? result.get())?.byteCountOnAir ?? 0) }
     }
 
     var number = 0

@@ -47,8 +47,17 @@ struct TraceStore: Sendable {
         let answer = lines.count > 1 ? lines.last : nil
         let result = exchange.answer ?? .failure(LinkError(.timeout, ""))
         let words = [request?.meaning, answer?.meaning].compactMap { $0 }.joined(separator: " → ")
+        let shown = TraceRow.Exchange(
+            medium: exchange.medium,
+            request: exchange.request,
+            result: result,
+            timeout: timeout,
+            shownRequest: request?.frame?.bytes ?? [],
+            shownResponse: answer?.frame?.bytes,
+            concealed: request?.concealed ?? []
+        )
         exchanges += 1
-        bytes += exchange.request.byteCountOnAir + ((try? result.get())?.byteCountOnAir ?? 0)
+        bytes += shown.byteCount
         airtime += elapsed
         add(
             TraceRow(
@@ -58,15 +67,7 @@ struct TraceStore: Sendable {
                 source: source,
                 tag: tag,
                 words: words,
-                exchange: TraceRow.Exchange(
-                    medium: exchange.medium,
-                    request: exchange.request,
-                    result: result,
-                    timeout: timeout,
-                    shownRequest: request?.frame?.bytes ?? [],
-                    shownResponse: answer?.frame?.bytes,
-                    concealed: request?.concealed ?? []
-                ),
+                exchange: shown,
                 isWrite: isWrite
             )
         )
@@ -80,6 +81,18 @@ struct TraceStore: Sendable {
         var row = TraceRow(time: time, kind: .carrier, source: source, words: isOn ? "field on" : "field off")
         if isCall { row.isFieldOn = isOn }
         add(row)
+    }
+
+    /// Replaces all rows by those of a saved file.
+    mutating func restore(_ saved: [TraceRow]) {
+        clear()
+        for row in saved {
+            add(row)
+            guard let exchange = row.exchange else { continue }
+            exchanges += 1
+            bytes += exchange.byteCount
+            airtime += .microseconds(Int64(row.airtime))
+        }
     }
 
     mutating func clear() {
