@@ -127,7 +127,8 @@ import UniversalLinks
         let (bench, following) = try start()
         try bench.act(["do": "switch", "name": "radio", "value": false])
         try tap(bench, "https://shop.example/a")
-        #expect(try bench.act(["do": "why"])["outcome"] == "not-read")
+        let why = try bench.act(["do": "why"])
+        #expect(why["outcome"] == "not-read" && why["title"] == "The phone's radio is off.")
         #expect(try notifications(bench).isEmpty)
         try bench.act(["do": "switch", "name": "radio", "value": true])
         try await following.until { try !notifications(bench).isEmpty }

@@ -191,7 +191,7 @@ struct BackgroundService: Sendable {
     private static func words(_ note: BackgroundReader.Note) -> String {
         switch note {
         case .notEligible(let obstacles):
-            "Not read: " + obstacles.map(\.reason).joined(separator: " ")
+            "Not read: " + obstacles.map(\.unmetText).joined(separator: " ")
         case .noMessage: "The tag has no message."
         case .badMessage: "The message is damaged or too large."
         case .noLink: "The message has no URI record, and background reading ignores other records."

@@ -83,7 +83,7 @@ enum LinkReasons {
 
     /// The explanation for a tag that was not read.
     static func notRead(_ conditions: ReadingConditions, obstacles: [ReadingConditions.Obstacle]) -> JSON {
-        let reasons = obstacles.map(\.reason).joined(separator: " ")
+        let reasons = obstacles.map(\.unmetText).joined(separator: " ")
         return result(reasons, .notRead, self.conditions(conditions))
     }
 
@@ -91,7 +91,7 @@ enum LinkReasons {
         let obstacles = conditions.obstacles
         return ReadingConditions.Obstacle.allCases.map { obstacle in
             let isMet = !obstacles.contains(obstacle)
-            return step(obstacle.title, isMet, isMet ? obstacle.metText : obstacle.reason)
+            return step(obstacle.title, isMet, isMet ? obstacle.metText : obstacle.unmetText)
         }
     }
 
@@ -172,6 +172,9 @@ extension ReadingConditions.Obstacle {
         case .airplaneMode: "Airplane mode"
         }
     }
+
+    /// A sentence that says why the condition is not met. The phone always has a reader.
+    var unmetText: String { self == .unsupported ? "The phone's radio is off." : reason }
 
     /// A sentence that says that the condition is met.
     fileprivate var metText: String {
