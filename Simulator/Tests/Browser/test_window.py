@@ -37,6 +37,11 @@ class OneWindow(BrowserTest):
         self.window.screenshot("new-rows")
         self.window.click(".follow")
         self.window.wait(lambda: not self.window.has(".follow"), "the new rows are seen")
+        # A lower trace still follows.
+        self.window.resize(1280, 640)
+        self.rows(program, 4)
+        self.window.wait_text(".trace-count", "116")
+        self.assertFalse(self.window.has(".follow"))
 
     def test_the_phone_its_controls_and_cancel_are_in_sight_in_small_windows(self):
         program = self.simulator.program("Reader")

@@ -24,6 +24,8 @@ export class VirtualList {
     #rows = new Map();
     #isQueued = false;
     #id;
+    /** The height before the last resize. */
+    #height = 0;
 
     /**
      * @param {object} options
@@ -48,13 +50,20 @@ export class VirtualList {
             const row = event.target.closest('[role=row]');
             if (row) this.activate(Number(row.dataset.index));
         });
-        new ResizeObserver(() => this.#queue()).observe(this.element);
+        new ResizeObserver(() => this.#resized()).observe(this.element);
     }
 
-    /** Whether the last row is visible. New rows are then scrolled into view. */
+    /** Whether the last row is visible, or was before the grid became lower. New rows are then scrolled into view. */
     get isAtEnd() {
         const { scrollTop, clientHeight, scrollHeight } = this.element;
-        return scrollHeight - scrollTop - clientHeight < this.#rowHeight * 1.5;
+        return scrollHeight - scrollTop - Math.max(clientHeight, this.#height) < this.#rowHeight * 1.5;
+    }
+
+    #resized() {
+        const follows = this.isAtEnd;
+        this.#height = this.element.clientHeight;
+        if (follows) this.scrollToEnd();
+        this.#queue();
     }
 
     /** Sets the number of rows. `isNew`: whether all rows have new content. */
@@ -91,8 +100,9 @@ export class VirtualList {
     activate(index, isCentered = false) {
         if (index < 0 || index >= this.#count) return;
         this.active = index;
-        // This may change the height of the grid.
+        // This may change the height of the grid. The active row stays in view then, not the end.
         this.#onActive(index);
+        this.#height = this.element.clientHeight;
         this.#reveal(isCentered);
         this.#render();
         // A row that wraps may have become higher.
