@@ -9,9 +9,11 @@ import { act, store } from '../session.js';
 export function makeBanner() {
     const place = h('div', { class: 'banner-place' });
     const live = h('div', { class: 'hidden-text', role: 'status', 'aria-live': 'polite' });
-    store.on(['phone'], ({ phone: { banner } }) => {
+    store.on(['phone'], ({ phone: { banner, locked } }) => {
         setText(live, banner ? `${visibleText(banner.title, 80)}. ${visibleText(banner.body, 160)}` : '');
-        renderInto(place, banner, () => banner ? [drawn(banner)] : []);
+        // The lock screen has it in its list.
+        const shown = locked ? null : banner;
+        renderInto(place, shown, () => shown ? [drawn(shown)] : []);
     });
     return h('div', { class: 'banner-holder' }, place, live);
 }
