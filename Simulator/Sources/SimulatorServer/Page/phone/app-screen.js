@@ -70,8 +70,8 @@ function groups(items) {
 function row(item, press) {
     const content = [
         h('span', { class: 'app-row-words' },
-            h('span', { class: 'app-row-text' }, foreign(item.text, { limit: 300 })),
-            item.detail ? h('span', { class: 'app-row-detail' }, foreign(item.detail, { limit: 600 })) : null),
+            h('span', { class: 'app-row-text' }, foreign(item.text, { limit: 300, lines: true })),
+            item.detail ? h('span', { class: 'app-row-detail' }, foreign(item.detail, { limit: 600, lines: true })) : null),
         item.badge ? h('span', { class: 'app-badge' }, foreign(item.badge, { limit: 12 })) : null,
     ];
     if (!item.id) return h('li', { class: 'app-row' }, ...content);
