@@ -21,7 +21,7 @@ SCREENSHOTS = os.environ.get("NFC_SCREENSHOTS")
 #: Where the pictures of the documentation go, when they are made again.
 PICTURES = os.environ.get("NFC_PICTURES")
 #: The windows whose pictures are kept of each state.
-WIDTHS = ((360, 760), (1280, 860), (2560, 1300))
+WIDTHS = ((1366, 768), (1280, 720), (1920, 1080))
 
 
 class Browser:
@@ -106,8 +106,13 @@ class Window:
 
     def card(self, name):
         """The card of the tag with a name."""
-        return self.wait(lambda: next((card for card in self.all(".card") if card.find_element(By.CSS_SELECTOR, ".card-name").text == name), None),
+        return self.wait(lambda: self.run("return [...document.querySelectorAll('.card')].find(card => card.querySelector('.card-name').innerText === arguments[0])", name),
                          f"there is a card {name!r}")
+
+    def saying(self, selector, text):
+        """The first element that can be seen and whose first line is a text, or none. All are looked at with one call of the browser."""
+        return self.run("""return [...document.querySelectorAll(arguments[0])]
+            .find(e => e.innerText.trim().split('\\n')[0] === arguments[1] && e.checkVisibility({ visibilityProperty: true, opacityProperty: true }))""", selector, text)
 
     def focused(self):
         return self.driver.switch_to.active_element
@@ -151,8 +156,7 @@ class Window:
 
     def button(self, within, text):
         """Presses the button that says a text."""
-        self.click_on(lambda: next((e for e in self.all(f"{within} button") if e.is_displayed() and e.text.strip() == text), None),
-                      f"there is a button {text!r} in {within}")
+        self.click_on(lambda: self.saying(f"{within} button", text), f"there is a button {text!r} in {within}")
 
     def choose(self, name, text):
         """Chooses from the menu of the card of a tag."""
@@ -160,7 +164,7 @@ class Window:
         self.menu_item(text)
 
     def menu_item(self, text):
-        self.click_on(lambda: next((e for e in self.all("[role=menuitem]") if e.text.split("\n")[0] == text), None), f"the menu has {text!r}")
+        self.click_on(lambda: self.saying("[role=menuitem]", text), f"the menu has {text!r}")
 
     def drop(self, name, data):
         """Drops a file on the page."""
