@@ -82,17 +82,35 @@ package final class DeliveryService: @unchecked Sendable {
     }
 
     private func answer(_ message: ReceivedMessage) throws(BusError) {
-        guard message.path == path, message.name == DeliveryInterface.name + "." + DeliveryInterface.method else {
+        let isOpen = message.name == DeliveryInterface.fallback.interface + "." + DeliveryInterface.fallback.method
+        guard message.path == path,
+            isOpen || message.name == DeliveryInterface.name + "." + DeliveryInterface.method
+        else {
             return try message.answer(nil)
         }
         // A bus may accept other users. Their programs must not make the app open anything.
         guard (try? bus.isOwn(message.sender)) == true else {
             return try message.refuse("AccessDenied", "Another user's program can't open links here.")
         }
+        if isOpen { return try open(message) }
         guard let payload = payload(of: message) else {
             return try message.refuse("InvalidArgs", "The values do not describe a link.")
         }
         try message.answer([.boolean(handler(payload))])
+    }
+
+    /// Answers `org.freedesktop.Application.Open`, whose links are not from tags.
+    private func open(_ message: ReceivedMessage) throws(BusError) {
+        let links = message.arguments(DeliveryInterface.fallbackSignature)?.first?.values
+        guard let links, case let payloads = links.compactMap({ try? UserActivityPayload(webpageURL: $0.text ?? "") }),
+            payloads.count == links.count
+        else {
+            return try message.refuse("InvalidArgs", "The values are not http or https URLs.")
+        }
+        for payload in payloads where !handler(payload) {
+            return try message.refuse("Failed", "The app does not accept \(payload.webpageURL).")
+        }
+        try message.answer([])
     }
 
     private func payload(of message: ReceivedMessage) -> UserActivityPayload? {

@@ -6,7 +6,7 @@ import Foundation
 import NFCReaders
 public import UserBus
 
-/// Represents the app, and receives the links of tags that were read in the background.
+/// Represents the app, and receives the links of tags that were read in the background, and web links of other programs.
 ///
 /// The transport, whose bus interface is `DeliveryInterface`, calls ``receive(_:)`` for each link. Links that arrive
 /// before the delegate is set, for example while the app starts, are queued.
@@ -88,7 +88,8 @@ extension Application {
         case background
     }
 
-    /// Starts to receive the links that are sent over the user's bus, until the process ends.
+    /// Starts to receive the links that are sent over the user's bus, until the process ends: those of tags, and those that
+    /// other programs pass with `org.freedesktop.Application.Open`.
     ///
     /// The delegate is called on the main queue, which the app has to run.
     ///

@@ -226,6 +226,24 @@ struct DeliveryServiceTests {
         _ = service.stop()
     }
 
+    @Test func `service: opens web links of other programs; other links and links that it does not take are refused`()
+        throws
+    {
+        let service = try Running(bus.address)
+        func open(_ links: BusValue) throws -> [BusValue] {
+            try call([links, .properties([:])], "/org/example/App", "org.freedesktop.Application", "Open")
+        }
+        let (yes, no) = ("https://example.org/yes", "https://example.org/no")
+        #expect(try open(.strings([yes, yes])).isEmpty && open(.strings([])).isEmpty)
+        expect(.refused) { try open(.strings([no, yes])) }
+        #expect(service.received == [yes, yes, no])
+        for links in [BusValue.strings([yes, "file:///etc/passwd"]), .strings(["tel:1"]), .string(yes)] {
+            expect(.refused, "\(links)") { try open(links) }
+        }
+        #expect(service.received == [yes, yes, no])
+        _ = service.stop()
+    }
+
     @Test func `app in the background: a visible one takes its bus name, and the old one takes late links for 2 s`()
         throws
     {

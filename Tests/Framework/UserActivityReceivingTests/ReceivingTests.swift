@@ -71,6 +71,15 @@ private final class Screen: UserActivityRestoring {
         #expect(records.count == 2 && records.last?.wellKnownTypeURIPayload()?.host == "example.org")
     }
 
+    @Test func `Link that is not from a tag: the delegate gets it with a message of one empty record`() throws {
+        let (application, delegate) = (Application(), AppDelegate())
+        application.delegate = delegate
+        #expect(application.receive(try UserActivityPayload(webpageURL: "https://example.org/a")))
+        #expect(delegate.links == ["a"])
+        #expect(delegate.messages.map { $0.records.map(\.typeNameFormat) } == [[.empty]])
+        #expect(throws: AppError.self) { try UserActivityPayload(webpageURL: "tel:1") }
+    }
+
     @Test func `Links before the delegate is set: the last 16 wait for it, in order`() throws {
         let (application, delegate) = (Application(), AppDelegate())
         for number in 0..<20 { #expect(try give("\(number)", to: application)) }

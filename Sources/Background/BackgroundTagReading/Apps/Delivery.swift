@@ -32,7 +32,7 @@ public enum Delivery: Sendable, Hashable {
     }
 }
 
-/// The data about a tag that an app receives for its `NSUserActivity`, in the form that processes exchange.
+/// The data that an app receives for its `NSUserActivity`, in the form that processes exchange.
 public struct UserActivityPayload: Sendable, Hashable {
     /// The activity type of a link, with the value that Foundation uses on Apple's platforms.
     public static let browsingWeb = "NSUserActivityTypeBrowsingWeb"
@@ -43,7 +43,7 @@ public struct UserActivityPayload: Sendable, Hashable {
     public let activityType: String
     /// The link.
     public let webpageURL: String
-    /// The bytes of the tag's whole message, as read.
+    /// The bytes of the tag's whole message, as read. For a link that is not from a tag: one empty record.
     public let message: [UInt8]
 
     /// Creates a payload and checks its values. The link must be the link in the message. Throws ``AppError``.
@@ -64,6 +64,16 @@ public struct UserActivityPayload: Sendable, Hashable {
         self.webpageURL = webpageURL
         self.message = message
     }
+
+    /// Creates the payload of a web link that is not from a tag. Throws ``AppError``.
+    public init(webpageURL: String) throws(AppError) {
+        guard let uri = TagURI(webpageURL), uri.host != nil else {
+            throw AppError("The link is not an http or https URL.")
+        }
+        activityType = Self.browsingWeb
+        self.webpageURL = uri.text
+        message = [0xD0, 0x00, 0x00]
+    }
 }
 
 /// The D-Bus interface through which an app receives the links of tags.
@@ -72,7 +82,8 @@ public struct UserActivityPayload: Sendable, Hashable {
 /// for that name. `ContinueUserActivity(s activity_type, s webpage_url, ay ndef_message, a{sv} platform_data) → (b
 /// handled)` passes a link and the bytes of the whole message. `platform_data` may contain `activation-token` (s) and
 /// `desktop-startup-id` (s), as in the Desktop Entry Specification. If the app lacks the interface,
-/// `org.freedesktop.Application.Open` is called with only the link.
+/// `org.freedesktop.Application.Open` is called with only the link. An app receives links that are not from tags through
+/// this method too.
 public enum DeliveryInterface {
     /// The name of the interface.
     public static let name = "org.opencorenfc.UserActivity1"
@@ -82,6 +93,8 @@ public enum DeliveryInterface {
     public static let argumentSignature = "ssaya{sv}"
     /// The interface and the method for an app without this interface.
     public static let fallback = (interface: "org.freedesktop.Application", method: "Open")
+    /// The signature of the arguments of ``fallback``.
+    public static let fallbackSignature = "asa{sv}"
 
     /// Returns the object path for an app's desktop entry (Desktop Entry Specification 1.5, D-Bus Activation). Nil when
     /// the desktop ID can't be a bus name, because it has fewer than two elements or an element starts with a digit.
