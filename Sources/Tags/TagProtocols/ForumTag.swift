@@ -57,6 +57,12 @@ public protocol ForumTag: AnyObject {
     ///   and the errors of ``detectNDEF()``.
     func checkLocking() async throws(TagError)
 
+    /// Formats a blank tag as an empty NDEF tag, as far as that needs no key.
+    ///
+    /// - Throws: ``TagError`` with `unsupported` when this kind of tag can't be formatted, `readOnly`, `updateFailed`,
+    ///   `refused`, `tagLost`, `badAnswer`, `cancelled`.
+    func format() async throws(TagError)
+
     /// Returns whether the tag still answers. The check uses the shortest exchange that changes nothing.
     func isPresent() async -> Bool
 

@@ -189,12 +189,12 @@ public final class Type1Tag: ForumTag {
         return try Type1CapabilityContainer((start..<start + 4).compactMap { memory[byte: $0] })
     }
 
-    private func isLocked(block: Int) -> Bool {
+    func isLocked(block: Int) -> Bool {
         guard block < 16, let byte = memory[byte: Self.staticLocks.lowerBound + block / 8] else { return false }
         return byte >> (block % 8) & 1 != 0
     }
 
-    private static let forbiddenByContainer = TagError(
+    static let forbiddenByContainer = TagError(
         .readOnly,
         "The capability container does not grant writing (NFC Forum T1T 1.2, 6.1)."
     )
@@ -380,7 +380,7 @@ public struct Type1Target: Sendable, Hashable {
 }
 
 /// The capability container of a Type 1 tag, bytes 8 to 11 (NFC Forum T1T 1.2, 6.1).
-private struct Type1CapabilityContainer {
+struct Type1CapabilityContainer {
     /// The address of the container.
     static let address = 8
     /// Blocks D to F, reserved for lock and one-time bits, up to the end of the static memory or of segment 0.

@@ -111,6 +111,15 @@ extension Type2Tag {
         try await checkEnd(last)
     }
 
+    /// Checks that no lock bit or password of a known product prevents a write, even on a tag that is not formatted.
+    func checkLocks(_ pages: [Int], of product: Type2Product) async throws(TagError) {
+        let bytes = memory[unit: Type2StaticLock.page] ?? []
+        if let page = pages.first(where: { Type2StaticLock.locks($0, in: bytes) }) { throw Self.locked(page) }
+        guard let lock = product.writeRestrictions, try await isReadable(lock) else { return }
+        if let page = pages.first(where: { lock.locks($0, in: memory) }) { throw Self.locked(page) }
+        if let page = pages.first(where: { isProtected($0, by: lock) }) { throw Self.protected(page) }
+    }
+
     /// Returns whether writing a page needs a password that was not sent to the tag.
     func isProtected(_ page: Int, by lock: Type2DynamicLock) -> Bool {
         !mayBeAuthenticated && lock.isProtected(page, in: memory)

@@ -482,6 +482,13 @@ public final class Type2Tag: ForumTag {
         return pages.count == count ? Array(pages.joined()) : nil
     }
 
+    /// The pages from 0 on that were read so far, up to the first that was not. After ``readPages(_:)`` returned nil,
+    /// these are the pages before the first that the tag refused.
+    package var pagesReadSoFar: [UInt8] {
+        let count = (0..<Self.maximumPageCount).first { !memory.contains($0) } ?? Self.maximumPageCount
+        return Array((0..<count).compactMap { memory[unit: $0] }.joined())
+    }
+
     // MARK: Exchanges
 
     /// The 4-bit answer that confirms a command.

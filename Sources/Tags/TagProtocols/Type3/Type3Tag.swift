@@ -342,15 +342,16 @@ public final class Type3Tag: ForumTag {
 
     /// Reads block 88 of a FeliCa Lite or Lite-S, the memory configuration; nil when the tag refuses to read it.
     package func readMemoryConfiguration() async throws(TagError) -> [UInt8]? {
-        try await register(FeliCaLite.memoryConfiguration)
+        try await readBlock(FeliCaLite.memoryConfiguration)
     }
 
     /// Reads block 90 of a FeliCa Lite-S, the write counter; nil when the tag refuses to read it.
     package func readWriteCounter() async throws(TagError) -> UInt32? {
-        try await register(FeliCaLite.writeCounter).map { UInt32(bytes: $0.prefix(3).reversed()) }
+        try await readBlock(FeliCaLite.writeCounter).map { UInt32(bytes: $0.prefix(3).reversed()) }
     }
 
-    private func register(_ block: Int) async throws(TagError) -> [UInt8]? {
+    /// Reads a block; nil when the tag refuses to read it.
+    package func readBlock(_ block: Int) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             return try await check(block..<block + 1)
         } catch {

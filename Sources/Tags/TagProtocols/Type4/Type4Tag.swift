@@ -387,6 +387,32 @@ public final class Type4Tag: ForumTag {
         return data
     }
 
+    /// Reads the capability container and the whole NDEF file, also what follows the message.
+    ///
+    /// - Returns: the files by identifier. A file ends where the card refuses to read on.
+    /// - Throws: the errors of ``detectNDEF()``.
+    package func readFiles() async throws(TagError) -> [UInt16: [UInt8]] {
+        let container = try await readCapabilityContainer()
+        var files: [UInt16: [UInt8]] = [:]
+        let sizes = [(Type4CapabilityContainer.file, container.lengthSize == 4 ? 17 : 15)]
+        for (file, size) in sizes + [(container.messageFile, container.fileSize)] where try await select(file: file) {
+            var content: [UInt8] = []
+            while content.count < size {
+                let wanted = min(size - content.count, readLimit(container, offset: content.count))
+                do throws(TagError) {
+                    let bytes = try await readBinary(offset: content.count, count: wanted)
+                    content += bytes
+                    if bytes.isEmpty { break }
+                } catch {
+                    guard error.code == .refused else { throw error }
+                    break
+                }
+            }
+            files[file] = content
+        }
+        return files
+    }
+
     // MARK: Writing
 
     /// Returns the maximum number of bytes that one UPDATE BINARY writes: at most MLc and 255, filling whole blocks if

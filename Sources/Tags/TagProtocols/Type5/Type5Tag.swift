@@ -237,7 +237,7 @@ public final class Type5Tag: ForumTag {
 
     /// Checks that no block to write is locked, as far as the tag reports it. A single write is not checked: if the tag
     /// refuses it, nothing has changed.
-    private func checkLocks(_ blocks: [Int]) async throws(TagError) {
+    func checkLocks(_ blocks: [Int]) async throws(TagError) {
         guard let first = blocks.min(), let last = blocks.max(), first < last else { return }
         // When addressed with its UID, a tag that does not know the command reports an error at once.
         needsAddress = true
@@ -247,7 +247,7 @@ public final class Type5Tag: ForumTag {
         throw TagError(.readOnly, "Block \(block) of the tag is locked (NFC Forum T5T 1.0, 5.7).")
     }
 
-    private static let forbiddenByContainer = TagError(
+    static let forbiddenByContainer = TagError(
         .readOnly,
         "The capability container does not grant writing (NFC Forum T5T 1.0, 4.3.2)."
     )
@@ -333,6 +333,29 @@ public final class Type5Tag: ForumTag {
             throw TagError(.badAnswer, reason)
         }
         memory.store(bytes, at: first)
+    }
+
+    /// Reads the whole memory.
+    ///
+    /// - Returns: the bytes, with zeros in blocks that the tag refuses to read, and the numbers of these blocks; nil
+    ///   when the tag does not report the size of its memory.
+    package func readMemory() async throws(TagError) -> (bytes: [UInt8], unread: [Int])? {
+        try await fetch(0..<1)
+        guard let size = try await readMemorySize() else { return nil }
+        var unread: [Int] = []
+        var block = 0
+        while block < size / blockSize {
+            do throws(TagError) {
+                try await fetch(block * blockSize..<size)
+                break
+            } catch {
+                guard error.code == .lengthOverrun, let run = memory.firstUnknownRun(in: block..<size / blockSize)
+                else { throw error }
+                unread.append(run.lowerBound)
+                block = run.lowerBound + 1
+            }
+        }
+        return ((0..<size).map { memory[byte: $0] ?? 0 }, unread)
     }
 
     // MARK: Writing blocks
