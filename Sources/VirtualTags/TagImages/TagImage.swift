@@ -395,6 +395,8 @@ extension TagContents {
         case .type4(let contents): contents.missingParts
         case .type5(let contents) where contents.memory.isEmpty:
             ["The image does not have the tag's memory; the virtual tag has no blocks."]
+        case .type5(let contents) where !contents.unreadBlocks.isEmpty:
+            ["\(contents.unreadBlocks.count) blocks were not read; the virtual tag has zeros there."]
         case .nfcA: ["The image has no memory, only what the tag sent when it was found, such as its UID."]
         case .type1, .type3, .type5: []
         }

@@ -28,7 +28,8 @@ struct TagCommand: ParsableCommand {
             """,
         subcommands: [
             TagReadCommand.self, TagWriteCommand.self, TagLockCommand.self, TagCreateCommand.self,
-            TagInfoCommand.self, TagConvertCommand.self,
+            TagInfoCommand.self, TagConvertCommand.self, TagDumpCommand.self, TagCompareCommand.self,
+            TagRestoreCommand.self, TagCloneCommand.self, TagWipeCommand.self, TagFormatCommand.self,
         ]
     )
 }

@@ -281,16 +281,23 @@ extension JSONImage {
 extension JSONImage {
     private static var type5Members: [JSONMember<Type5Contents>] {
         [
-            JSONMember("locked_blocks") { (fields, contents) throws(TagImageError) in
-                contents.lockedBlocks = Set(try fields.numbers("locked_blocks", upTo: contents.product.blockCount - 1))
-            } write: {
-                .numbers($0.lockedBlocks.sorted())
-            },
+            blocks("locked_blocks", \.lockedBlocks), blocks("unread_blocks", \.unreadBlocks),
             .byte("dsfid", \.dsfid), .byte("afi", \.afi),
             .flag("dsfid_locked", \.isDSFIDLocked), .flag("afi_locked", \.isAFILocked),
             .flag("eas", \.isSurveillanceSet), .flag("eas_locked", \.isSurveillanceLocked),
             .number("counter", \.counter, in: 0...0xFFFF), .bytes("signature", \.signature, count: 32),
         ]
+    }
+
+    private static func blocks(
+        _ key: String,
+        _ path: any WritableKeyPath<Type5Contents, Set<Int>> & Sendable
+    ) -> JSONMember<Type5Contents> {
+        JSONMember(key) { (fields, contents) throws(TagImageError) in
+            contents[keyPath: path] = Set(try fields.numbers(key, upTo: contents.product.blockCount - 1))
+        } write: {
+            .numbers($0[keyPath: path].sorted())
+        }
     }
 
     private static var protectionMembers: [JSONMember<ICODEProtection>] {

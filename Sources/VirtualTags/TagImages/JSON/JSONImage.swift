@@ -84,7 +84,7 @@ struct JSONImage: ImageSource {
     }
 
     /// Returns the members of a tag except `type`, `product` and `uid`, omitting values that equal those of a new tag.
-    private static func members(of contents: TagContents) -> [(String, String)] {
+    static func members(of contents: TagContents) -> [(String, String)] {
         switch contents {
         case .type1(let contents): members(of: contents)
         case .type2(let contents): members(of: contents)

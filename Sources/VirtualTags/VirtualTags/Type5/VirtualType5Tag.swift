@@ -81,6 +81,8 @@ public struct Type5Contents: Sendable, Hashable {
     public var memory: [UInt8]
     /// The locked blocks. Locking can't be undone.
     public var lockedBlocks: Set<Int> = []
+    /// The blocks that a dump does not have, because the tag refused to read them. The memory has zeros there.
+    public var unreadBlocks: Set<Int> = []
     /// The data storage format identifier.
     public var dsfid: UInt8 = 0
     /// The application family identifier.

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import NFCReaders
+import NFCSessions
+import TagImages
+import TagLink
+import TagProtocols
+import VirtualTags
+
+struct TagDumpCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dump",
+        abstract: "Read all of a tag that needs no key, and save it as an image.",
+        discussion: """
+            The image can be used in place of the tag, compared with it, and written
+            back with nfc tag restore. The extension of the file sets the format; see
+            nfc tag convert --help. Parts that could not be read are listed. Passwords,
+            keys and protected memory can't be read. In the image they are missing, or
+            have the values of a new tag. If the format can't hold a part of the tag, a
+            note on standard error says so; json can hold everything.
+
+            Examples:
+              nfc tag dump --out card.json
+              nfc tag dump --reader pcsc --out card.nfc
+              nfc tag dump card.nfc --out seen-by-a-reader.json --json
+
+            Exit status: 0 when the image was written, 1 when the tag can't be stored,
+            left, or was not found, 2 for wrong usage, 3 without a reader, 130 when
+            cancelled.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
+    var image: String?
+
+    @OptionGroup var source: TagSourceOptions
+
+    @Option(help: ArgumentHelp("The file to make; - for standard output.", valueName: "file"))
+    var out: String
+
+    @Option(help: "The format, if the file's name does not give it.")
+    var format: TagImage.Format?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    mutating func validate() throws {
+        try source.use(image: image)
+        try TagImage.Format.check(format, out: out, option: "--format")
+        try OutputTarget.check(image: source.image, out: out, json: json)
+    }
+
+    func run() async throws {
+        try ImageFile.checkPlace(out)
+        let (dump, reader) = try await source.dump("Hold the tag to dump near the reader.")
+        let format = format ?? TagImage.Format(path: out) ?? .json
+        let lost = try ImageFile.save(TagImage(dump.contents, format: format), to: out, isLossy: true)
+        if !lost.isEmpty { StandardError.writeLine("Note: \(out) does not have \(lost.joined(separator: ", ")).") }
+        let report = TagReport(
+            type: dump.findings.type,
+            product: dump.findings.product ?? dump.contents.product,
+            uid: dump.contents.uid,
+            status: nil
+        )
+        printResult(
+            json: json,
+            beside: out,
+            [
+                "ok": true, "reader": reader, "tag_type": report.type?.rawValue, "product": report.product,
+                "uid": report.uid.hexText(), "format": format.rawValue, "out": out, "unread": dump.unread, "lost": lost,
+            ],
+            [report.lines[0], "Saved as \(format.rawValue)"] + dump.unread.map { "Not read: \($0)" }
+        )
+    }
+}
+
+extension TagSourceOptions {
+    /// Reads all of the tag on the reader, or of an image as a reader does. Also returns the reader's name.
+    func dump(_ prompt: String) async throws -> (TagDump, reader: String?) {
+        switch try open(prompt) {
+        case .image(let file): return (try await ImageTagRunner(file.makeTag()).tag.dump(), nil)
+        case .reader(let session):
+            let dump = try await session.withOneTag(doneMessage: "The tag was read.") { tag throws(TagError) in
+                try await tag.dump()
+            }
+            return (dump, session.readerName)
+        }
+    }
+}
+
+struct TagCompareCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compare",
+        abstract: "Compare two images, or an image with the tag on a reader.",
+        discussion: """
+            It lists every difference: the UID, each page or block of the memory, locks,
+            counters and settings. With one image, the tag on the reader is the other,
+            and both are compared as a reader reads them, without passwords and keys.
+
+            Examples:
+              nfc tag compare before.nfc after.json
+              nfc tag compare card.nfc --reader pcsc --json
+
+            Exit status: 0 when there is no difference, 1 when there is one, an image is
+            invalid, or no tag was found, 2 for wrong usage, 3 without a reader, 130
+            when cancelled.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The first image.", valueName: "image"))
+    var first: String
+
+    @Argument(help: ArgumentHelp("The second image, like --image.", valueName: "image"))
+    var image: String?
+
+    @OptionGroup var source: TagSourceOptions
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    mutating func validate() throws { try source.use(image: image) }
+
+    func run() async throws {
+        let file = try ImageFile(path: first, id: nil)
+        let (old, new): (TagContents, TagContents)
+        var reader: String?
+        if let image = source.image {
+            (old, new) = (file.contents, try ImageFile(path: image, id: source.id).contents)
+        } else {
+            old = try await ImageTagRunner(file.makeTag()).tag.dump().contents
+            let (dump, name) = try await source.dump("Hold the tag to compare near the reader.")
+            (new, reader) = (dump.contents, name)
+        }
+        let differences = old.differences(to: new)
+        printResult(
+            json: json,
+            [
+                "ok": differences.isEmpty, "reader": reader, "product": old.product, "uid": old.uid.hexText(),
+                "differences": differences.map(\.object),
+            ],
+            differences.isEmpty ? ["No difference"] : TagDifference.lines(differences)
+        )
+        if !differences.isEmpty { throw ExitCode(CommandFailure.Status.refused.rawValue) }
+    }
+}
+
+struct TagRestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Write the data of an image to a tag of the same product.",
+        discussion: """
+            It shows what will change, and asks first. Types 1, 2 and 5 get all data of
+            the image; Types 3 and 4, whose other data need keys, get its message. A tag
+            never gets the locks, password, keys or settings of an image, because they
+            could make it unusable; and the UID can't be changed. If the tag leaves in
+            between, it has the old data, no message, or the new data: run the command
+            again to complete it.
+
+            Examples:
+              nfc tag restore backup.json --reader pcsc
+              nfc tag restore backup.json card.nfc --yes
+
+            Exit status: 0 when the tag has the data, 1 when the plan was not confirmed,
+            the tag does not fit, refused or left, or no tag was found, 2 for wrong
+            usage, 3 without a reader, 130 when cancelled.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The image to write.", valueName: "from"))
+    var from: String
+
+    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
+    var image: String?
+
+    @OptionGroup var options: TagChangeOptions
+
+    mutating func validate() throws { try options.use(image: image) }
+
+    func run() async throws {
+        let file = try ImageFile(path: from, id: nil)
+        let message = try await ImageTagRunner.read(file.makeTag(), file.contents).0.message
+        try await options.carryOut(
+            "Hold the tag to write near the reader.",
+            done: "The data are written.",
+            restoring(file.contents, message: message)
+        )
+    }
+}
+
+struct TagCloneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clone",
+        abstract: "Copy the data of one tag to another of the same product.",
+        discussion: """
+            First hold the tag to copy near the reader, then the other one. It shows
+            what will change, and asks first; nfc tag restore --help explains what is
+            copied. The UID can't be copied.
+
+            Examples:
+              nfc tag clone
+              nfc tag clone --reader pcsc --yes
+              nfc tag clone card.nfc other.nfc --yes
+
+            Exit status: 0 when the tag has the data, 1 when the plan was not confirmed,
+            the tag does not fit, refused or left, or no tag was found, 2 for wrong
+            usage, 3 without a reader, 130 when cancelled.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The image to copy.", valueName: "from"))
+    var from: String?
+
+    @Argument(help: ArgumentHelp("The image of the tag to write, like --image.", valueName: "image"))
+    var image: String?
+
+    @OptionGroup var options: TagChangeOptions
+
+    mutating func validate() throws {
+        try options.use(image: image)
+        guard (from == nil) == (options.source.image == nil) else {
+            throw ValidationError("Give two images, or none for tags on a reader. For one image: nfc tag restore")
+        }
+    }
+
+    func run() async throws {
+        var first = options.source
+        if let from { (first.image, first.id) = (from, nil) }
+        let (dump, reader) = try await first.dump("Hold the tag to copy near the reader.")
+        let restore = restoring(dump.contents, message: dump.findings.ndefStatus.message)
+        try await options.carryOut("Now hold the tag to write near the reader.", done: "The data are copied.") {
+            tag,
+            performs throws(TagError) in
+            guard reader == nil || dump.contents.uid != tag.target.identifier else {
+                throw TagError(.unsupported, "This is the tag that was copied. Remove it, and hold the other one near.")
+            }
+            return try await restore(tag, performs)
+        }
+    }
+}
+
+/// Gives a tag the data of an image: the memory of Types 1, 2 and 5, or the message of Types 3 and 4.
+private func restoring(_ contents: TagContents, message: [UInt8]?) -> TagChangeOptions.Change {
+    { tag, performs throws(TagError) in
+        let forumTag = try tag.ndef
+        try await forumTag.prepare()
+        var plan = await TagChangePlan(tag)
+        let product = try await (forumTag as? Type2Tag)?.product()
+        guard contents.tagType == forumTag.type.rawValue, contents.type2?.product == product else {
+            let name = plan.product ?? "Type \(forumTag.type.rawValue) tag"
+            throw TagError(
+                .unsupported,
+                "The image is of another product, \(contents.product), than the tag, \(name). To copy only the message: "
+                    + "nfc tag write --message HEX"
+            )
+        }
+        plan.notes = ["Not copied: UID, locks, passwords, keys, counters and settings"]
+        if let memoryTag = forumTag as? any DataMemoryTag, let content = contents.data {
+            plan.add(try await memoryTag.writes(for: content), unit: memoryTag.unitName)
+            if performs { try await memoryTag.replaceData(with: content) }
+            return plan
+        }
+        guard let message else { throw TagError(.noMessageTLV, "The image has no message to copy.") }
+        let old = try await forumTag.messageToReplace(with: message)
+        if old != message { plan.changes = [TagDifference("message", old.hexText(), message.hexText())] }
+        guard performs, old != message else { return plan }
+        try await forumTag.writeNDEF(message)
+        try await forumTag.checkNDEF(message)
+        return plan
+    }
+}
+
+struct TagWipeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "wipe",
+        abstract: "Overwrite all data of a tag with zeros, and leave it empty.",
+        discussion: """
+            This can't be undone, so it shows what will change, and asks first. The tag
+            stays formatted for NDEF, with an empty message. With --blank, zeros replace
+            the formatting too, where the chip allows it: on Types 1 and 5. Locks,
+            passwords and settings stay as they are.
+
+            Examples:
+              nfc tag wipe card.nfc --yes
+              nfc tag wipe --reader pcsc
+              nfc tag wipe label.json --blank --out blank.json --yes
+
+            Exit status: 0 when the tag is empty, 1 when the plan was not confirmed, the
+            tag refused or left, or no tag was found, 2 for wrong usage, 3 without a
+            reader, 130 when cancelled.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
+    var image: String?
+
+    @OptionGroup var options: TagChangeOptions
+
+    @Flag(help: "Remove the formatting for NDEF too.")
+    var blank = false
+
+    mutating func validate() throws { try options.use(image: image) }
+
+    func run() async throws {
+        let content = blank ? DataContent.blank : .empty
+        try await options.carryOut("Hold the tag to wipe near the reader.", done: "The tag is empty.") {
+            tag,
+            performs throws(TagError) in
+            let forumTag = try tag.ndef
+            try await forumTag.prepare()
+            var plan = await TagChangePlan(tag)
+            plan.notes = ["This can't be undone"]
+            if let memoryTag = forumTag as? any DataMemoryTag {
+                plan.add(try await memoryTag.writes(for: content), unit: memoryTag.unitName)
+                if performs { try await memoryTag.replaceData(with: content) }
+                return plan
+            }
+            guard content == .empty else {
+                let reason = "The formatting of a Type \(forumTag.type.rawValue) tag can't be removed without a key."
+                throw TagError(.unsupported, reason)
+            }
+            // A message of zeros as long as the tag, because its data can only be written as a message.
+            let zeros = [UInt8](repeating: 0, count: min(0xFFFE, try await forumTag.detectNDEF().capacity))
+            let old = try await forumTag.messageToReplace(with: zeros)
+            plan.changes = [TagDifference("data", old.hexText(), "\(zeros.count) zeros")]
+            guard performs else { return plan }
+            try await forumTag.writeNDEF(zeros)
+            try await forumTag.writeNDEF([])
+            try await forumTag.checkNDEF([])
+            return plan
+        }
+    }
+}
+
+struct TagFormatCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "format",
+        abstract: "Format a blank tag for NDEF, with an empty message.",
+        discussion: """
+            It formats Topaz, Ultralight, NTAG, FeliCa Lite and Lite-S, MIFARE DESFire
+            EV1 and later, and Type 5 tags, and asks first. A tag that is formatted
+            already is not changed. On Type 2 tags the capability container is written
+            to page 3, which can't be undone. nfc tag wipe --blank removes the formatting
+            of Types 1 and 5.
+
+            Examples:
+              nfc tag format --reader pcsc
+              nfc tag format blank.json --yes
+
+            Exit status: 0 when the tag is formatted, 1 when the plan was not confirmed,
+            the tag refused or left, or no tag was found, 2 for wrong usage, 3 without a
+            reader, 130 when cancelled.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
+    var image: String?
+
+    @OptionGroup var options: TagChangeOptions
+
+    mutating func validate() throws { try options.use(image: image) }
+
+    func run() async throws {
+        try await options.carryOut("Hold the tag to format near the reader.", done: "The tag is formatted.") {
+            tag,
+            performs throws(TagError) in
+            let forumTag = try tag.ndef
+            try await forumTag.prepare()
+            var plan = await TagChangePlan(tag)
+            do throws(TagError) {
+                _ = try await forumTag.detectNDEF()
+                return plan
+            } catch {
+                guard error.code == .noCapabilityContainer || error.code == .noMessageTLV else { throw error }
+            }
+            plan.changes = [TagDifference("formatting", nil, "empty message")]
+            if forumTag.type == .type2 { plan.notes = ["Page 3 can be programmed only once, so this can't be undone"] }
+            if performs { try await forumTag.format() }
+            return plan
+        }
+    }
+}
+
+extension ForumTag {
+    /// Returns the present message, after checking that another one can be written.
+    fileprivate func messageToReplace(with message: [UInt8]) async throws(TagError) -> [UInt8] {
+        let detection = try await detectNDEF()
+        guard detection.access == .readWrite else { throw TagError(.readOnly, "The tag is read-only.") }
+        guard message.count <= detection.capacity else {
+            let reason = "The message has \(message.count) bytes, but the tag only has room for \(detection.capacity)."
+            throw TagError(.messageTooLong, reason)
+        }
+        return try await readNDEF()
+    }
+}
+
+extension DataMemoryTag {
+    /// The name of a unit that is written at once.
+    fileprivate var unitName: String {
+        switch self {
+        case let tag as Type1Tag: tag.target?.isStatic == true ? "byte" : "block"
+        case is Type2Tag: "page"
+        default: "block"
+        }
+    }
+}
+
+extension TagContents {
+    /// The memory of Types 1, 2 and 5; nil for other tags.
+    fileprivate var data: DataContent? {
+        switch self {
+        case .type1(let contents): .dump(contents.memory)
+        case .type2(let contents): .dump(contents.memory)
+        case .type5(let contents): .dump(contents.memory, without: contents.unreadBlocks)
+        case .type3, .type4, .classic, .nfcA: nil
+        }
+    }
+}
