@@ -222,6 +222,97 @@ struct TearTests {
     }
 }
 
+/// Replacing all data of a tag, as restore, clone and wipe do, with a power cut after any write.
+struct DataReplacementTests {
+    private static let models = ProductModel.type1 + ProductModel.type2 + ProductModel.type5
+
+    /// The memory of a tag, without what a reader can't read.
+    private static func memory(_ tag: any VirtualTag) -> [UInt8] {
+        switch TagContents(of: tag) {
+        case .type1(let contents): contents.memory
+        case .type2(let contents): contents.memory
+        case .type5(let contents): contents.memory
+        default: []
+        }
+    }
+
+    private static func tag(_ bench: ProductBench) throws -> any DataMemoryTag {
+        try #require(bench.reader as? any DataMemoryTag)
+    }
+
+    @Test(arguments: models)
+    func `Restore, wipe: cut after any write (sampled if long), old data, no message or the new; again completes it`(
+        model: ProductModel
+    ) async throws {
+        let (old, new) = (message(min(40, model.capacity), seed: 0xA5), message(model.capacity, seed: 0x3C))
+        for (content, wanted) in [(DataContent.dump(Self.memory(model.make(new))), new), (.empty, [])] {
+            let whole = model.make(old)
+            let bench = try await ProductBench(whole)
+            try await Self.tag(bench).replaceData(with: content)
+            #expect(try await ProductBench(model.copy(whole)).reader.readNDEF() == wanted, "\(model.name)")
+            for write in cutSample(of: bench.field.writeCount) {
+                let tag = model.make(old)
+                let cut = try await ProductBench(tag)
+                cut.field.arm(.tear(afterWrite: write))
+                #expect(await errorCode { try await Self.tag(cut).replaceData(with: content) } == .tagLost)
+                var left: [UInt8]?
+                let reader = try await ProductBench(model.copy(tag)).reader
+                let code = await errorCode { left = try await reader.readNDEF() }
+                let isKnown = left == old || left == [] || left == wanted || code == .noMessageTLV
+                #expect(isKnown, "\(model.name), \(write): \(String(describing: code))")
+                let again = model.copy(tag)
+                try await Self.tag(ProductBench(again)).replaceData(with: content)
+                #expect(Self.memory(again) == Self.memory(whole), "\(model.name), \(write)")
+            }
+        }
+    }
+
+    @Test(arguments: models)
+    func `Restore: a dump of a locked tag does not lock, a locked or read-only tag is refused and unchanged`(
+        model: ProductModel
+    ) async throws {
+        let locked = model.make(message(20))
+        try await ProductBench(locked).reader.lock()
+        let open = model.make([])
+        try await Self.tag(ProductBench(open)).replaceData(with: .dump(Self.memory(locked)))
+        let detection = try await ProductBench(model.copy(open)).reader.detectNDEF()
+        #expect(detection.access == .readWrite && detection.messageLength == 20, "\(model.name)")
+        let before = Self.memory(locked)
+        let bench = try await ProductBench(model.copy(locked))
+        let code = await errorCode { try await Self.tag(bench).replaceData(with: .empty) }
+        #expect(code == .readOnly && bench.field.writeCount == 0 && Self.memory(locked) == before, "\(model.name)")
+    }
+
+    @Test func `Wipe: if the tag refuses a write, the pages before it get their bytes back`() async throws {
+        let model = try ProductModel.named("ICODE SLIX2")
+        let tag = model.make(message(100))
+        let before = Self.memory(tag)
+        let bench = try await ProductBench(tag)
+        bench.field.arm(FaultPlan([.init(.refusal(0x0F), at: .write(4))]))
+        #expect(await errorCode { try await Self.tag(bench).replaceData(with: .empty) } == .updateFailed)
+        #expect(Self.memory(tag) == before)
+    }
+
+    @Test func `Blank: Types 1 and 5 lose the formatting and can be formatted again, page 3 of Type 2 is refused`()
+        async throws
+    {
+        for model in ["Topaz 96", "Topaz 512", "ICODE SLIX", "NTAG213"] {
+            let model = try ProductModel.named(model)
+            let tag = model.make(message(20))
+            let bench = try await ProductBench(tag)
+            let code = await errorCode { try await Self.tag(bench).replaceData(with: .blank) }
+            guard bench.reader.type != .type2 else {
+                #expect(code == .unsupported && bench.field.writeCount == 0)
+                continue
+            }
+            let again = try await ProductBench(model.copy(tag)).reader
+            #expect(await errorCode { _ = try await again.detectNDEF() } == .noCapabilityContainer)
+            try await again.format()
+            #expect(try await ProductBench(model.copy(tag)).reader.readNDEF().isEmpty)
+        }
+    }
+}
+
 /// A tag that suffers a power cut in every command that programs it, keeps what is left, and carries the command out
 /// then: all cuts of a write in one write.
 private final class TornTag: VirtualTag {
