@@ -129,6 +129,12 @@ struct WriteCommand: AsyncParsableCommand {
             Several links and options make a message of several records, in the order
             of the options below. Without a reader it fails, and nothing is written.
 
+            With --batch, it writes one tag after the other, one for each line of a
+            table (CSV). The first line names the columns; {name} in a link or an option
+            is the line's value, {row} its number, and {uid} the tag's UID. The log has
+            the number and the UID of each tag that was written. The same command
+            continues after an end, and no tag is written twice.
+
             Examples:
               nfc write https://example.com
               nfc write --text "Room 12" --language en
@@ -136,6 +142,7 @@ struct WriteCommand: AsyncParsableCommand {
               nfc write --wifi Guests --password "a long one"
               nfc write --contact "Ada Lovelace" --phone +441234567
               nfc write https://example.com --app com.example.app --lock
+              nfc write --batch seats.csv "https://example.com/{seat}?tag={uid}"
 
             Exit status: 0 when the message was written, 1 when the tag refused it, no
             tag was found, or --message is not a valid message, 2 for wrong usage, 3
@@ -150,14 +157,36 @@ struct WriteCommand: AsyncParsableCommand {
 
     @OptionGroup var writing: WriteOptions
 
+    @Option(help: ArgumentHelp("Write one tag for each line of this table.", valueName: "file"))
+    var batch: String?
+
+    @Option(help: ArgumentHelp("The log of --batch. Default: the table's name with .log.", valueName: "file"))
+    var log: String?
+
     @OptionGroup var options: SessionOptions
 
-    @Flag(help: "Print one JSON object.")
+    @Flag(help: "Print one JSON object; with --batch, one for each tag.")
     var json = false
 
-    mutating func validate() throws { try options.reader.use(image: writing.split(words).image) }
+    mutating func validate() throws {
+        try options.reader.use(image: writing.split(words).image)
+        guard batch == nil else { return }
+        guard log == nil else { throw ValidationError("--log works only with --batch. Leave it out.") }
+    }
 
     func run() async throws {
+        if let batch {
+            let links = try writing.split(words).links
+            let table = try BatchWriting(
+                table: batch,
+                log: log,
+                links: links,
+                writing: writing,
+                options: options,
+                json: json
+            )
+            return try await table.run()
+        }
         let bytes = try writing.content.bytes(writing.split(words).links)
         let (checks, locks) = (writing.check, writing.lock)
         let session = try options.begin(WriteOptions.prompt, savesTags: true)

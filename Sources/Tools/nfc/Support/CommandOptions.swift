@@ -338,6 +338,19 @@ struct MessageOptions: ParsableArguments {
         }
     }
 
+    /// Returns these options with every text replaced by what `fill` makes of it.
+    func filled(by fill: (String) throws -> String) rethrows -> MessageOptions {
+        var options = self
+        options.text = try text.map(fill)
+        options.wifi = try wifi.map(fill)
+        options.password = try password.map(fill)
+        options.contact = try contact.map(fill)
+        options.phone = try phone.map(fill)
+        options.email = try email.map(fill)
+        options.app = try app.map(fill)
+        return options
+    }
+
     /// Returns the message, in the order of the options' help. The app comes last, because Android's older versions
     /// look at the first record to choose an app.
     func bytes(_ links: [String]) throws -> [UInt8] {
