@@ -306,11 +306,12 @@ struct DataReplacementTests {
                 #expect(code == .unsupported && bench.field.writeCount == 0)
                 continue
             }
-            let again = try await ProductBench(model.copy(tag)).reader
+            let blank = model.copy(tag)
+            let again = try await ProductBench(blank).reader
             #expect(await errorCode { _ = try await again.detectNDEF() } == .noCapabilityContainer)
             again.forgetMemory()
             try await again.format()
-            #expect(try await ProductBench(model.copy(tag)).reader.readNDEF().isEmpty)
+            #expect(try await ProductBench(model.copy(blank)).reader.readNDEF().isEmpty)
         }
     }
 }
