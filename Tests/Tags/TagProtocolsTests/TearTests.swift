@@ -225,7 +225,9 @@ struct TearTests {
 /// Replacing all data of a tag, as restore, clone and wipe do, with a power cut after any write.
 struct DataReplacementTests {
     /// Large memories only take longer: from 255 bytes on, the length of a message has three bytes.
-    private static let models = (ProductModel.type1 + ProductModel.type2 + ProductModel.type5).filter { $0.capacity < 500 }
+    private static let models = (ProductModel.type1 + ProductModel.type2 + ProductModel.type5).filter {
+        $0.capacity < 500
+    }
 
     /// The memory of a tag, without what a reader can't read.
     private static func memory(_ tag: any VirtualTag) -> [UInt8] {
