@@ -73,6 +73,7 @@ let package = Package(
                     "LinuxSupport",
                     "TagLink",
                     "TagProtocols",
+                    "TextSafety",
                     "UniversalLinks"
                 ),
             swiftSettings: strict

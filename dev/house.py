@@ -73,7 +73,7 @@ OTHERS = {
     "Fleet/Sources/FleetMQTT": {"CEpoll", "CMosquitto", "CSocketState", "Dispatch", "FleetModel", "Glibc", "LinuxSupport"},
     "Fleet/Sources/FleetAgent": {
         "BackgroundTagReading", "Dispatch", "FleetMQTT", "FleetModel", "FleetSpool", "Glibc", "NFCReaders", "NFCSessions",
-        "LinuxSupport", "TagLink", "TagProtocols", "UniversalLinks",
+        "LinuxSupport", "TagLink", "TagProtocols", "TextSafety", "UniversalLinks",
     },
     "Fleet/Sources/nfc-agent": {
         "ArgumentParser", "Dispatch", "FleetAgent", "FleetMQTT", "FleetModel", "FleetSpool", "LinuxSupport", "TextSafety",

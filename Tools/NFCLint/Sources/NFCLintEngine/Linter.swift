@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import TextSafety
 
 /// Checks a project with rules.
 public struct Linter: Sendable {
     /// The version of nfc-lint.
-    public static let version = "0.1.0"
+    public static let version = ProjectVersion.current
     /// The rule for files that can't be read.
     public static let brokenFile = "LNT001"
 
