@@ -271,8 +271,9 @@ extension RecordedTag where Tag == any NFCISO15693Tag {
         customRequestParameters parameters: Data
     ) async throws -> Data {
         let request = Data([flags.rawValue, UInt8(code & 0xFF), UInt8(tag.icManufacturerCode & 0xFF)]) + parameters
-        // The passwords of ICODE and ST25.
-        let secrets = [0xB1, 0xB3, 0xB4].contains(code) ? 4..<request.count : nil
+        // The passwords of ICODE and ST25; those of DESTROY and ENABLE PRIVACY come without a number.
+        let start = [0xB1, 0xB3, 0xB4].contains(code) ? 4 : [0xB9, 0xBA].contains(code) ? 3 : request.count
+        let secrets = start < request.count ? start..<request.count : nil
         return try await record(request, secrets: secrets, { Data([0]) + $0 }) {
             try await tag.customCommand(
                 requestFlags: flags,
