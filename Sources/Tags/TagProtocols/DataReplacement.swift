@@ -3,8 +3,7 @@ import TagProducts
 
 /// What the data memory of a tag is replaced with.
 package enum DataContent: Sendable, Hashable {
-    /// The data in the memory of a tag of the same product, starting at address 0. It may be shorter than the memory.
-    /// The units whose numbers are given keep their bytes.
+    /// The data in the memory of a tag of the same product, starting at address 0. The units whose numbers are given keep their bytes.
     case dump([UInt8], without: Set<Int> = [])
     /// An empty message and zeros, or only zeros on a tag that is not formatted for NDEF.
     case empty
@@ -49,8 +48,11 @@ extension DataMemoryTag {
                 try await perform(write)
             } catch {
                 guard error.code == .updateFailed else { throw error }
+                // As far as the tag lets; its first refusal is what is reported.
                 for done in writes[..<index].reversed() {
-                    try await perform(UnitWrite(unit: done.unit, old: done.new, new: done.old))
+                    do throws(TagError) {
+                        try await perform(UnitWrite(unit: done.unit, old: done.new, new: done.old))
+                    } catch { break }
                 }
                 throw error
             }
@@ -156,6 +158,8 @@ extension Type2Tag: DataMemoryTag {
         guard let old = try await readPages(product.endPage) else {
             throw TagError(.readProtected, "A part of the memory can be read only with the tag's password or key.")
         }
+        // A dump of readable pages alone would leave the rest of its message as it is.
+        if case .dump(let dump, _) = content, dump.count < old.count { throw DataReplacement.misfit(dump, old) }
         let container = Self.containerPage * Self.pageSize..<Self.dataAreaStart
         let present = Array(old[container])
         let isFormatted = present[0] == Type2CapabilityContainer.magicNumber
@@ -169,9 +173,7 @@ extension Type2Tag: DataMemoryTag {
         if content == .blank, present != [0, 0, 0, 0] {
             throw TagError(.unsupported, "Page 3 of the tag can be programmed only once, so it can't be cleared.")
         }
-        if case .dump(let dump, _) = content, dump.count >= container.upperBound,
-            dump[container.lowerBound] == Type2CapabilityContainer.magicNumber
-        {
+        if case .dump(let dump, _) = content, dump[container.lowerBound] == Type2CapabilityContainer.magicNumber {
             // The access byte of a dump must not lock the tag.
             let wanted = dump[container].prefix(3) + [dump[container.upperBound - 1] & 0xF0]
             guard zip(present, wanted).allSatisfy({ $0 | $1 == $1 }) else {

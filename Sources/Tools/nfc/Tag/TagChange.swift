@@ -96,7 +96,10 @@ struct TagChangeOptions: ParsableArguments {
             try file.checkTarget(out)
             let tag = file.makeTag()
             let first = try await change(try await ImageTagRunner(tag).tag, false)
-            if first.changes.isEmpty { return print(first, reader: nil) }
+            if first.changes.isEmpty {
+                if let out { try file.save(tag, to: out) }
+                return print(first, reader: nil)
+            }
             try confirm(first, reader: nil)
             // The image is saved even if the tag refused a part of the plan.
             let result: Result<TagChangePlan, TagError>
@@ -147,6 +150,6 @@ struct TagChangeOptions: ParsableArguments {
         for line in plan.lines(isDone: false) { printLine(line, beside: out) }
         guard isatty(STDIN_FILENO) == 1 else { throw CommandFailure("not-confirmed", message) }
         StandardError.writeLine("Type yes to carry this out:")
-        guard readLine() == "yes" else { throw CommandFailure(.cancelled, "cancelled", "Nothing was changed.") }
+        guard readLine() == "yes" else { throw CommandFailure("not-confirmed", "Nothing was changed.") }
     }
 }

@@ -147,10 +147,11 @@ struct TagCompareCommand: AsyncParsableCommand {
 struct TagRestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Write the data of an image to a tag of the same product.",
+        abstract: "Write the data of an image to a tag of the same type.",
         discussion: """
-            It shows what will change, and asks first. Types 1, 2 and 5 get all data of
-            the image; Types 3 and 4, whose other data need keys, get its message. A tag
+            It shows what will change, and asks first. Type 2 of the same product, and
+            Types 1 and 5 of the same memory, get all data of the image; Types 3 and 4,
+            whose other data need keys, get its message. A tag
             never gets the locks, password, keys or settings of an image, because they
             could make it unusable; and the UID can't be changed. If the tag leaves in
             between, it has the old data, no message, or the new data: run the command
@@ -190,7 +191,7 @@ struct TagRestoreCommand: AsyncParsableCommand {
 struct TagCloneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clone",
-        abstract: "Copy the data of one tag to another of the same product.",
+        abstract: "Copy the data of one tag to another of the same type.",
         discussion: """
             First hold the tag to copy near the reader, then the other one. It shows
             what will change, and asks first; nfc tag restore --help explains what is
@@ -254,6 +255,9 @@ private func restoring(_ contents: TagContents, message: [UInt8]?) -> TagChangeO
             )
         }
         plan.notes = ["Not copied: UID, locks, passwords, keys, counters and settings"]
+        if case .type5(let label) = contents, !label.unreadBlocks.isEmpty {
+            plan.notes.append("Not copied: \(RecordText.count(label.unreadBlocks.count, "block")) that could not be read")
+        }
         if let memoryTag = forumTag as? any DataMemoryTag, let content = contents.data {
             plan.add(try await memoryTag.writes(for: content), unit: memoryTag.unitName)
             if performs { try await memoryTag.replaceData(with: content) }
@@ -277,7 +281,8 @@ struct TagWipeCommand: AsyncParsableCommand {
             This can't be undone, so it shows what will change, and asks first. The tag
             stays formatted for NDEF, with an empty message. With --blank, zeros replace
             the formatting too, where the chip allows it: on Types 1 and 5. Locks,
-            passwords and settings stay as they are.
+            passwords and settings stay as they are. On Types 3 and 4, zeros replace the
+            room of the message, up to 65,534 bytes.
 
             Examples:
               nfc tag wipe card.nfc --yes

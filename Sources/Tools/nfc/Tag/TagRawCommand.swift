@@ -20,7 +20,8 @@ struct TagRawCommand: AsyncParsableCommand {
 
             A command can have the answer that it expects, after =. In it, .. is any
             byte, and * at the end is any rest. It stops at the first command whose
-            answer is another one, or that has none. An expected answer of - is silence.
+            answer is another one, or that has none; at a prompt it goes on, and ends with
+            0. An expected answer of - is silence.
 
             Examples:
               nfc tag raw card.nfc 60 3004
@@ -124,7 +125,7 @@ struct RawCommand: Sendable {
         let pairs = stride(from: 0, to: digits.count, by: 2).map { String(digits[$0..<min($0 + 2, digits.count)]) }
         var bytes: [UInt8?] = []
         for pair in pairs {
-            guard pair == ".." || pair.count == 2 && UInt8(pair, radix: 16) != nil else {
+            guard pair == ".." || pair.count == 2 && pair.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
                 let message = "'\(text)' is not an answer. Give hex, .. for any byte, * for any rest, or - for silence."
                 throw CommandFailure(.usage, "bad-hex", message)
             }
@@ -193,7 +194,7 @@ private struct RawConversation: Sendable {
             answer = try await tag.send(packet)
         } catch {
             // The reader waits in vain for a command that the tag does not know, too.
-            let isSilent = error.code == .badAnswer
+            let isSilent = error.code == .badAnswer && error.link?.code == .timeout
             let silence = CommandFailure(
                 "no-answer",
                 "The tag is present, but did not answer \(command.bytes.hexText())."
