@@ -50,6 +50,9 @@ struct BatchWriting {
 
     func run() async throws {
         var done = try Self.loggedRows(log)
+        guard done.keys.allSatisfy({ (1...max(1, rows.count)).contains($0) }) else {
+            throw CommandFailure("bad-table", "\(log) has rows that the table lacks. Name another log with --log.")
+        }
         var written = Set(done.values)
         try OutputFile.check(log)
         while let first = rows.first(where: { done[$0.number] == nil }) {
@@ -71,7 +74,12 @@ struct BatchWriting {
                                 written.insert(uid)
                                 try save(done)
                             } catch {
-                                if error.isCutOff || error.name == "unwritable-file" { failure = error }
+                                // The session's end says why.
+                                if error.isCutOff { break }
+                                if error.name == "unwritable-file" {
+                                    failure = error
+                                    break
+                                }
                                 session.print { error.on(session.readerName).print(json: json) }
                             }
                         }
@@ -93,7 +101,7 @@ struct BatchWriting {
                 }
                 await session.close()
                 try session.checkFiles()
-                if let failure, !StandardOutput.isBroken { throw left(failure, rows.count - done.count) }
+                if let failure, !StandardOutput.isBroken { throw namingRest(failure, rows.count - done.count) }
             }
             if StandardOutput.isBroken { return }
         }
@@ -136,7 +144,7 @@ struct BatchWriting {
         return uid.hexText()
     }
 
-    private func left(_ failure: CommandFailure, _ count: Int) -> CommandFailure {
+    private func namingRest(_ failure: CommandFailure, _ count: Int) -> CommandFailure {
         let next = "\(RecordText.count(count, "row")) left. Run the same command again to go on after those in \(log)."
         return CommandFailure(failure.status, failure.name, "\(failure.message) \(next)")
     }
@@ -147,20 +155,23 @@ struct BatchWriting {
         values["row"] = String(row.number)
         values["uid"] = uid.hexText()
         func filled(_ text: String) throws -> String {
-            let filled = values.reduce(text) { $0.replacing("{\($1.key)}", with: $1.value) }
-            guard filled.firstMatch(of: /\{(\w+)\}/) == nil || values.values.contains(where: { $0.contains("{") })
-            else {
-                let names = values.keys.sorted().joined(separator: ", ")
-                throw CommandFailure("bad-table", "'\(text)' has a name that is no column. There are: \(names).")
+            // In one pass, so that a value is never filled in itself.
+            try text.replacing(/\{([^{}]+)\}/) { match in
+                guard let value = values[String(match.output.1)] else {
+                    let names = values.keys.sorted().joined(separator: ", ")
+                    throw CommandFailure("bad-table", "'\(text)' has a name that is no column. There are: \(names).")
+                }
+                return value
             }
-            return filled
         }
         return try writing.content.filled(by: filled).bytes(links.map(filled))
     }
 
     /// The fields of a file's lines (RFC 4180: commas, quotes, and quotes doubled within them).
     private static func table(_ path: String) throws -> [[String]] {
-        let bytes = try InputFile.named(path, limit: StandardInput.maximumSize).readToEnd()
+        var bytes = try InputFile.named(path, limit: StandardInput.maximumSize).readToEnd()
+        // A spreadsheet's "CSV UTF-8" begins with a byte order mark.
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         var lines: [[String]] = []
         var (line, field, isQuoted) = ([String](), "", false)
         func end() {
@@ -210,7 +221,7 @@ struct BatchWriting {
         do throws(StorageError) {
             try OutputFile.write(Array(text.utf8), to: log, readers: .everyone)
         } catch {
-            throw CommandFailure("unwritable-file", error.reason)
+            throw CommandFailure("unwritable-file", "\(error.reason) The tag that was written last is not in it.")
         }
     }
 }

@@ -133,7 +133,8 @@ struct WriteCommand: AsyncParsableCommand {
             table (CSV). The first line names the columns; {name} in a link or an option
             is the line's value, {row} its number, and {uid} the tag's UID. The log has
             the number and the UID of each tag that was written. The same command
-            continues after an end, and no tag is written twice.
+            continues after an end, if the table is the same. No tag in the log is
+            written again; tags with random UIDs can't be told apart.
 
             Examples:
               nfc write https://example.com
@@ -170,6 +171,7 @@ struct WriteCommand: AsyncParsableCommand {
 
     mutating func validate() throws {
         try options.reader.use(image: writing.split(words).image)
+        if batch == "-", log == nil { throw ValidationError("Name a log for a table from standard input: --log FILE.") }
         guard batch == nil else { return }
         guard log == nil else { throw ValidationError("--log works only with --batch. Leave it out.") }
     }
