@@ -256,7 +256,8 @@ private func restoring(_ contents: TagContents, message: [UInt8]?) -> TagChangeO
         }
         plan.notes = ["Not copied: UID, locks, passwords, keys, counters and settings"]
         if case .type5(let label) = contents, !label.unreadBlocks.isEmpty {
-            plan.notes.append("Not copied: \(RecordText.count(label.unreadBlocks.count, "block")) that could not be read")
+            let count = RecordText.count(label.unreadBlocks.count, "block")
+            plan.notes.append("Not copied: \(count) that could not be read")
         }
         if let memoryTag = forumTag as? any DataMemoryTag, let content = contents.data {
             plan.add(try await memoryTag.writes(for: content), unit: memoryTag.unitName)
