@@ -36,6 +36,13 @@ struct BatchWriting {
         guard let header = lines.first else {
             throw CommandFailure("bad-table", "\(path) is empty. Its first line has the names of the columns.")
         }
+        let names = header + ["row", "uid"]
+        if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+            throw CommandFailure(
+                "bad-table",
+                "\(path) has a column '\(twice)' twice, or one called row or uid. Rename it."
+            )
+        }
         rows = try lines.dropFirst().enumerated().map { index, fields in
             guard fields.count == header.count else {
                 let message =
@@ -154,17 +161,26 @@ struct BatchWriting {
         var values = row.values
         values["row"] = String(row.number)
         values["uid"] = uid.hexText()
-        func filled(_ text: String) throws -> String {
+        func filled(_ text: String, inLink: Bool = false) throws -> String {
             // In one pass, so that a value is never filled in itself.
             try text.replacing(/\{([^{}]+)\}/) { match in
                 guard let value = values[String(match.output.1)] else {
                     let names = values.keys.sorted().joined(separator: ", ")
                     throw CommandFailure("bad-table", "'\(text)' has a name that is no column. There are: \(names).")
                 }
-                return value
+                return inLink ? Self.percentEncoded(value) : value
             }
         }
-        return try writing.content.filled(by: filled).bytes(links.map(filled))
+        return try writing.content.filled { try filled($0) }.bytes(links.map { try filled($0, inLink: true) })
+    }
+
+    /// Everything but the unreserved characters of RFC 3986, 2.3, percent-encoded.
+    private static func percentEncoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            let character = Character(UnicodeScalar(byte))
+            let isPlain = byte < 0x80 && (character.isLetter || character.isNumber || "-._~".contains(character))
+            return isPlain ? String(character) : "%" + [byte].hexText().uppercased()
+        }.joined()
     }
 
     /// The fields of a file's lines (RFC 4180: commas, quotes, and quotes doubled within them).
@@ -179,7 +195,9 @@ struct BatchWriting {
             if line != [""] { lines.append(line) }
             (line, field) = ([], "")
         }
-        var characters = String(decoding: bytes, as: UTF8.self)[...]
+        guard var characters = String(validating: bytes, as: UTF8.self)?[...] else {
+            throw CommandFailure("bad-table", "\(path) is not UTF-8. Save it as CSV UTF-8.")
+        }
         while let character = characters.popFirst() {
             switch character {
             case "\"" where isQuoted && characters.first == "\"": field.append(characters.removeFirst())
@@ -204,7 +222,7 @@ struct BatchWriting {
         }
         var rows: [Int: String] = [:]
         for line in lines {
-            guard line.count == 2, let number = Int(line[0]) else {
+            guard line.count == 2, let number = Int(line[0]), HexArgument(argument: line[1]) != nil else {
                 throw CommandFailure(
                     "bad-table",
                     "\(path) exists and is no log of rows and UIDs. Name another with --log."

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import LinuxSupport
 import NFCReaders
 import NFCSessions
 import TagImages
@@ -51,6 +52,10 @@ struct TagDumpCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if let image = source.image, OutputFile.isOneFile(image, out) {
+            let message = "\(out) is the image itself, and a dump can have less than it. Name another file."
+            throw CommandFailure("same-file", message)
+        }
         try ImageFile.checkPlace(out)
         let (dump, reader) = try await source.dump("Hold the tag to dump near the reader.")
         let format = format ?? TagImage.Format(path: out) ?? .json
