@@ -17,7 +17,7 @@ struct TagDumpCommand: AsyncParsableCommand {
             back with nfc tag restore. The extension of the file sets the format; see
             nfc tag convert --help. Parts that could not be read are listed. Passwords,
             keys and protected memory can't be read. In the image they are missing, or
-            have the values of a new tag. If the format can't hold a part of the tag, a
+            zeros. If the format can't hold a part of the tag, a
             note on standard error says so; json can hold everything.
 
             Examples:
