@@ -39,9 +39,11 @@ package protocol DataMemoryTag: ForumTag {
 extension DataMemoryTag {
     /// Replaces the data, and reads it back. If the tag refuses a write, the units before it get their old bytes again.
     ///
+    /// - Returns: what was written; nothing if the tag already had the content.
     /// - Throws: the errors of ``writes(for:)``, and `updateFailed` when the tag refuses a write or has other data
     ///   afterwards.
-    package func replaceData(with content: DataContent) async throws(TagError) {
+    @discardableResult
+    package func replaceData(with content: DataContent) async throws(TagError) -> [UnitWrite] {
         let writes = try await writes(for: content)
         for (index, write) in writes.enumerated() {
             do throws(TagError) {
@@ -61,6 +63,7 @@ extension DataMemoryTag {
         guard try await self.writes(for: content).isEmpty else {
             throw TagError(.updateFailed, "The tag does not contain the written data. Write it again.")
         }
+        return writes
     }
 }
 

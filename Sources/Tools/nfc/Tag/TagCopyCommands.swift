@@ -17,8 +17,8 @@ struct TagDumpCommand: AsyncParsableCommand {
             back with nfc tag restore. The extension of the file sets the format; see
             nfc tag convert --help. Parts that could not be read are listed. Passwords,
             keys and protected memory can't be read. In the image they are missing, or
-            zeros. If the format can't hold a part of the tag, a
-            note on standard error says so; json can hold everything.
+            zeros. If the format can't hold a part of the tag, a note on standard error
+            says so; json can hold everything.
 
             Examples:
               nfc tag dump --out card.json
@@ -156,11 +156,10 @@ struct TagRestoreCommand: AsyncParsableCommand {
         discussion: """
             It shows what will change, and asks first. Type 2 of the same product, and
             Types 1 and 5 of the same memory, get all data of the image; Types 3 and 4,
-            whose other data need keys, get its message. A tag
-            never gets the locks, password, keys or settings of an image, because they
-            could make it unusable; and the UID can't be changed. If the tag leaves in
-            between, it has the old data, no message, or the new data: run the command
-            again to complete it.
+            whose other data need keys, get its message. A tag never gets the locks,
+            password, keys or settings of an image, because they could make it unusable;
+            and the UID can't be changed. If the tag leaves in between, it has the old
+            data, no message, or the new data: run the command again to complete it.
 
             Examples:
               nfc tag restore backup.json --reader pcsc
@@ -265,8 +264,7 @@ private func restoring(_ contents: TagContents, message: [UInt8]?) -> TagChangeO
             plan.notes.append("Not copied: \(count) that could not be read")
         }
         if let memoryTag = forumTag as? any DataMemoryTag, let content = contents.data {
-            plan.add(try await memoryTag.writes(for: content), unit: memoryTag.unitName)
-            if performs { try await memoryTag.replaceData(with: content) }
+            try await plan.replace(memoryTag, with: content, performs)
             return plan
         }
         guard let message else { throw TagError(.noMessageTLV, "The image has no message to copy.") }
@@ -321,8 +319,7 @@ struct TagWipeCommand: AsyncParsableCommand {
             var plan = await TagChangePlan(tag)
             plan.notes = ["This can't be undone"]
             if let memoryTag = forumTag as? any DataMemoryTag {
-                plan.add(try await memoryTag.writes(for: content), unit: memoryTag.unitName)
-                if performs { try await memoryTag.replaceData(with: content) }
+                try await plan.replace(memoryTag, with: content, performs)
                 return plan
             }
             guard content == .empty else {
@@ -401,6 +398,18 @@ extension ForumTag {
             throw TagError(.messageTooLong, reason)
         }
         return try await readNDEF()
+    }
+}
+
+extension TagChangePlan {
+    /// Adds the replacement of a tag's data, and carries it out if `performs` is true.
+    fileprivate mutating func replace(
+        _ tag: any DataMemoryTag,
+        with content: DataContent,
+        _ performs: Bool
+    ) async throws(TagError) {
+        let writes = performs ? try await tag.replaceData(with: content) : try await tag.writes(for: content)
+        add(writes, unit: tag.unitName)
     }
 }
 
