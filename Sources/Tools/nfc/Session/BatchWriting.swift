@@ -62,7 +62,8 @@ struct BatchWriting {
         }
         var written = Set(done.values)
         try OutputFile.check(log)
-        while let first = rows.first(where: { done[$0.number] == nil }) {
+        func nextRow() -> Row? { rows.first { done[$0.number] == nil } }
+        while let first = nextRow() {
             let session = try options.begin(prompt(for: first), savesTags: true)
             try await session.naming {
                 let before = done.count
@@ -72,7 +73,7 @@ struct BatchWriting {
                     case .becameActive: break
                     case .detected(let tags):
                         for tag in tags {
-                            guard let row = rows.first(where: { done[$0.number] == nil }) else { break }
+                            guard let row = nextRow() else { break }
                             do throws(CommandFailure) {
                                 guard let uid = try await write(row, to: tag, unless: written, in: session) else {
                                     continue
@@ -92,7 +93,7 @@ struct BatchWriting {
                         }
                         if failure != nil || StandardOutput.isBroken {
                             session.session.fail(.userCanceled)
-                        } else if let next = rows.first(where: { done[$0.number] == nil }) {
+                        } else if let next = nextRow() {
                             session.session.alertMessage = prompt(for: next)
                             session.session.restartPolling(skippingReported: true)
                         } else {

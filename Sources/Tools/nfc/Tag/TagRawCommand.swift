@@ -20,8 +20,8 @@ struct TagRawCommand: AsyncParsableCommand {
 
             A command can have the answer that it expects, after =. In it, .. is any
             byte, and * at the end is any rest. It stops at the first command whose
-            answer is another one, or that has none; at a prompt it goes on, and ends with
-            0. An expected answer of - is silence.
+            answer is another one, or that has none; at a prompt it goes on, and ends
+            with 0. An expected answer of - is silence.
 
             Examples:
               nfc tag raw card.nfc 60 3004
