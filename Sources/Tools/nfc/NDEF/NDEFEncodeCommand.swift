@@ -7,16 +7,19 @@ import TextSafety
 struct NDEFEncodeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "encode",
-        abstract: "Encode messages. Reads one JSON object per line.",
+        abstract: "Encode a message of links and options, or JSON objects, one per line.",
         discussion: """
-            A line of standard input is the output of 'nfc ndef decode --json', an
-            object with 'records', or one record. A record has 'tnf', 'type_hex',
-            'id_hex' and 'payload_hex' (missing ones are empty), or it has its decoded
-            content, directly or in 'decoded'. With both 'tnf' and 'decoded', the bytes
-            are used. A record with an unknown member can't be encoded; other members
-            beside 'records' are ignored.
+            Links and options make one message, as in nfc write. Without them, a line of
+            standard input is the output of 'nfc ndef decode --json', an object with
+            'records', or one record. A record has 'tnf', 'type_hex', 'id_hex' and
+            'payload_hex' (missing ones are empty), or it has its decoded content,
+            directly or in 'decoded'. With both 'tnf' and 'decoded', the bytes are used.
+            A record with an unknown member can't be encoded; other members beside
+            'records' are ignored.
 
             Examples:
+              nfc ndef encode https://example.com --text Hi
+              nfc ndef encode --wifi Guests --password "a long one"
               echo '{"kind":"uri","uri":"https://a.example"}' | nfc ndef encode
               echo '{"kind":"text","text":"Hi","language":"en"}' | nfc ndef encode
               echo '{"records":[{"tnf":5,"payload_hex":"00ff"}]}' | nfc ndef encode
@@ -28,6 +31,11 @@ struct NDEFEncodeCommand: ParsableCommand {
             """
     )
 
+    @Argument(help: ArgumentHelp("Links to encode.", valueName: "link"))
+    var links: [String] = []
+
+    @OptionGroup var content: MessageOptions
+
     @Flag(help: "Print one JSON object per message, {\"ok\":true,\"hex\":\"…\"}.")
     var json = false
 
@@ -38,9 +46,17 @@ struct NDEFEncodeCommand: ParsableCommand {
         if let chunkSize, chunkSize < 1 {
             throw ValidationError("--chunk-size \(chunkSize) is too small: a chunk needs at least one byte.")
         }
+        if let word = links.first(where: { !MessageOptions.isURI($0) }) {
+            throw ValidationError("'\(word)' is not a link. A link begins like https://. Use --text for a text.")
+        }
+        try content.check(links, isNeeded: false)
     }
 
     func run() throws {
+        guard links.isEmpty, content.isEmpty else {
+            let bytes = try NDEFMessage(decoding: content.bytes(links)).encoded(chunkSize: chunkSize)
+            return printResult(json: json, ["ok": true, "hex": bytes.hexText()], [bytes.hexText()])
+        }
         var lines = LineReader()
         var output = StandardOutput()
         var printer = JSONWriter()

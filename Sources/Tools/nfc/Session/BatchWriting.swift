@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import LinuxSupport
 import NFCReaders
 import NFCSessions
@@ -19,7 +20,7 @@ struct BatchWriting {
     private let writing: WriteOptions
     private let options: SessionOptions
     private let json: Bool
-    private let log: String
+    private let logPath: String
 
     /// Reads the table, and checks that each row makes a message.
     init(
@@ -31,8 +32,8 @@ struct BatchWriting {
         json: Bool
     ) throws {
         (self.links, self.writing, self.options, self.json) = (links, writing, options, json)
-        self.log = log ?? path + ".log"
-        let lines = try Self.table(path)
+        logPath = log ?? path + ".log"
+        let lines = try CSV.lines(ofFile: path)
         guard let header = lines.first else {
             throw CommandFailure("bad-table", "\(path) is empty. Its first line has the names of the columns.")
         }
@@ -52,116 +53,123 @@ struct BatchWriting {
             return Row(number: index + 1, values: Dictionary(zip(header, fields)) { _, last in last })
         }
         // The longest UID, so that a row that fits here fits with the tag's own UID too.
-        for row in rows { _ = try message(of: row, uid: [UInt8](repeating: 0, count: 10)) }
+        for row in rows { _ = try message(of: row, uid: String(repeating: "00", count: 10)) }
     }
 
     func run() async throws {
-        var done = try Self.loggedRows(log)
-        guard done.keys.allSatisfy({ (1...max(1, rows.count)).contains($0) }) else {
-            throw CommandFailure("bad-table", "\(log) has rows that the table lacks. Name another log with --log.")
+        var log = try BatchLog(path: logPath)
+        guard log.entries.keys.allSatisfy({ (1...max(1, rows.count)).contains($0) }) else {
+            throw CommandFailure("bad-table", "\(logPath) has rows that the table lacks. Name another log with --log.")
         }
-        var written = Set(done.values)
-        try OutputFile.check(log)
-        func nextRow() -> Row? { rows.first { done[$0.number] == nil } }
-        while let first = nextRow() {
-            let session = try options.begin(prompt(for: first), savesTags: true)
-            try await session.naming {
-                let before = done.count
-                var failure: CommandFailure?
-                for await event in session.events {
-                    switch event {
-                    case .becameActive: break
-                    case .detected(let tags):
-                        for tag in tags {
-                            guard let row = nextRow() else { break }
-                            do throws(CommandFailure) {
-                                guard let uid = try await write(row, to: tag, unless: written, in: session) else {
-                                    continue
-                                }
-                                done[row.number] = uid
-                                written.insert(uid)
-                                try save(done)
-                            } catch {
-                                // The session's end says why.
-                                if error.isCutOff { break }
-                                if error.name == "unwritable-file" {
-                                    failure = error
-                                    break
-                                }
-                                session.print { error.on(session.readerName).print(json: json) }
-                            }
-                        }
-                        if failure != nil || StandardOutput.isBroken {
-                            session.session.fail(.userCanceled)
-                        } else if let next = nextRow() {
-                            session.session.alertMessage = prompt(for: next)
-                            session.session.restartPolling(skippingReported: true)
-                        } else {
-                            session.session.alertMessage = "All rows are written."
-                            session.session.endAfterFirstMessage()
-                        }
-                    case .ended(let end):
-                        // A session ends after 60 seconds. Another one goes on, as long as tags come.
-                        if failure == nil, !(end == .timeout && done.count > before) {
-                            failure = CommandFailure(end, after: .none, on: session.environment.driver)
-                        }
-                    }
-                }
-                await session.close()
-                try session.checkFiles()
-                if let failure, !StandardOutput.isBroken { throw namingRest(failure, rows.count - done.count) }
+        for row in rows {
+            guard let entry = log.entries[row.number] else { continue }
+            let bytes = try message(of: row, uid: entry.uid)
+            guard bytes.hexText() == entry.message else {
+                let message =
+                    "Row \(row.number) was written to \(entry.uid) with another message. Restore the table and the "
+                    + "command, or begin a new log with --log."
+                throw CommandFailure("bad-table", message)
             }
-            if StandardOutput.isBroken { return }
         }
+        try OutputFile.check(logPath)
+        while nextRow(log) != nil, !StandardOutput.isBroken {
+            let before = log.entries.count
+            let end = try await runSession(&log)
+            // A session ends after 60 seconds. Another one goes on, as long as tags come.
+            guard let end, !(end.name == "timeout" && log.entries.count > before) else { continue }
+            let count = rows.count - log.entries.count
+            let next =
+                "\(RecordText.count(count, "row")) left. Run the same command again to go on after those in \(logPath)."
+            throw CommandFailure(end.status, end.name, "\(end.message) \(next)")
+        }
+        guard !StandardOutput.isBroken else { return }
         printResult(
             json: json,
-            ["ok": true, "rows": rows.count, "log": log],
-            ["\(RecordText.count(rows.count, "row")) written. \(log) says which tag has which."]
+            ["ok": true, "rows": rows.count, "log": logPath],
+            ["\(RecordText.count(rows.count, "row")) written. \(logPath) says which tag has which."]
         )
     }
 
+    private func nextRow(_ log: BatchLog) -> Row? { rows.first { log.entries[$0.number] == nil } }
+
     private func prompt(for row: Row) -> String { "Hold tag \(row.number) of \(rows.count) near the reader." }
 
-    /// Writes a row's message and prints a line. Returns the tag's UID; nil if the tag has a row already.
+    /// Writes rows until the session ends. Returns why it ended before all rows were written.
+    private func runSession(_ log: inout BatchLog) async throws -> CommandFailure? {
+        guard let first = nextRow(log) else { return nil }
+        let session = try options.begin(prompt(for: first), savesTags: true)
+        return try await session.naming {
+            var failure: CommandFailure?
+            for await event in session.events {
+                switch event {
+                case .becameActive: break
+                case .detected(let tags):
+                    do throws(CommandFailure) {
+                        for tag in tags { try await write(to: tag, in: session, &log) }
+                    } catch {
+                        // After the session's end, the end says why.
+                        failure = error.isCutOff ? nil : error
+                    }
+                    if failure != nil || StandardOutput.isBroken {
+                        session.session.fail(.userCanceled)
+                    } else if let next = nextRow(log) {
+                        session.session.alertMessage = prompt(for: next)
+                        session.session.restartPolling(skippingReported: true)
+                    } else {
+                        session.session.alertMessage = "All rows are written."
+                        session.session.endAfterFirstMessage()
+                    }
+                case .ended(let end):
+                    failure = failure ?? CommandFailure(end, after: .none, on: session.environment.driver)
+                }
+            }
+            await session.close()
+            try session.checkFiles()
+            return failure?.on(session.readerName)
+        }
+    }
+
+    /// Writes the next row to a tag, unless the tag has one already. If the tag refuses it, prints why.
+    ///
+    /// - Throws: ``CommandFailure`` if the session has ended or the log can't be saved.
     private func write(
-        _ row: Row,
         to tag: ConnectableTag,
-        unless written: Set<String>,
-        in session: TagSession
-    ) async throws(CommandFailure) -> String? {
+        in session: TagSession,
+        _ log: inout BatchLog
+    ) async throws(CommandFailure) {
+        guard let row = nextRow(log) else { return }
         let (checks, locks) = (writing.check, writing.lock)
-        let uid = try await session.work(with: tag) { tag throws(TagError) in tag.target.identifier }
-        guard !written.contains(uid.hexText()) else { return nil }
+        let uid: String
         let bytes: [UInt8]
-        do {
+        do throws(CommandFailure) {
+            uid = try await session.work(with: tag) { tag throws(TagError) in tag.target.identifier }.hexText()
+            if let known = log.entries.first(where: { $0.value.uid == uid })?.key {
+                return session.print { StandardError.writeLine("\(uid) has row \(known) already. Hold another tag.") }
+            }
             bytes = try message(of: row, uid: uid)
+            let outcome = try await session.work(with: tag) { tag throws(TagError) in
+                await tag.write(bytes, checks: checks, locks: locks)
+            }
+            if let failure = outcome.failure { throw CommandFailure(failure) }
         } catch {
-            throw CommandFailure(reporting: error) ?? CommandFailure("bad-table", "Row \(row.number) makes no message.")
+            guard !error.isCutOff else { throw error }
+            return session.print { error.on(session.readerName).print(json: json) }
         }
-        let outcome = try await session.work(with: tag) { tag throws(TagError) in
-            await tag.write(bytes, checks: checks, locks: locks)
-        }
-        if let failure = outcome.failure { throw CommandFailure(failure) }
         session.print {
             printResult(
                 json: json,
-                ["ok": true, "row": row.number, "uid": uid.hexText(), "message_hex": bytes.hexText()],
-                ["Row \(row.number) of \(rows.count): \(uid.hexText())"]
+                ["ok": true, "row": row.number, "uid": uid, "message_hex": bytes.hexText()],
+                ["Row \(row.number) of \(rows.count): \(uid)"]
             )
         }
-        return uid.hexText()
-    }
-
-    private func namingRest(_ failure: CommandFailure, _ count: Int) -> CommandFailure {
-        let next = "\(RecordText.count(count, "row")) left. Run the same command again to go on after those in \(log)."
-        return CommandFailure(failure.status, failure.name, "\(failure.message) \(next)")
+        try log.add(row.number, BatchLog.Entry(uid: uid, message: bytes.hexText()))
     }
 
     /// The message of a row: the command's links and options, with the row's values, `{row}` and `{uid}` filled in.
-    private func message(of row: Row, uid: [UInt8]) throws -> [UInt8] {
+    private func message(of row: Row, uid: String) throws(CommandFailure) -> [UInt8] {
         var values = row.values
         values["row"] = String(row.number)
-        values["uid"] = uid.hexText()
+        values["uid"] = uid
         func filled(_ text: String, inLink: Bool = false) throws -> String {
             // In one pass, so that a value is never filled in itself.
             try text.replacing(/\{([^{}]+)\}/) { match in
@@ -172,20 +180,67 @@ struct BatchWriting {
                 return inLink ? Self.percentEncoded(value) : value
             }
         }
-        return try writing.content.filled { try filled($0) }.bytes(links.map { try filled($0, inLink: true) })
+        do {
+            return try writing.content.filled { try filled($0) }.bytes(links.map { try filled($0, inLink: true) })
+        } catch {
+            throw CommandFailure(reporting: error) ?? CommandFailure(.usage, "bad-table", "\(error)")
+        }
     }
 
     /// Everything but the unreserved characters of RFC 3986, 2.3, percent-encoded.
     private static func percentEncoded(_ text: String) -> String {
-        text.utf8.map { byte in
-            let character = Character(UnicodeScalar(byte))
-            let isPlain = byte < 0x80 && (character.isLetter || character.isNumber || "-._~".contains(character))
-            return isPlain ? String(character) : "%" + [byte].hexText().uppercased()
-        }.joined()
+        let unreserved = CharacterSet(
+            charactersIn: "-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+        )
+        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
+    }
+}
+
+/// Which tag has which row and message, as a file of lines `row,uid,message`.
+private struct BatchLog {
+    struct Entry {
+        var uid: String
+        var message: String
     }
 
+    let path: String
+    /// By number of the row.
+    private(set) var entries: [Int: Entry] = [:]
+
+    /// Reads the log; a missing file is an empty log.
+    init(path: String) throws {
+        self.path = path
+        let lines: [[String]]
+        do {
+            lines = try CSV.lines(ofFile: path)
+        } catch let error as StorageError where error.code == .missing {
+            return
+        }
+        for line in lines {
+            guard line.count == 3, let number = Int(line[0]),
+                line.dropFirst().allSatisfy({ HexArgument(argument: $0) != nil })
+            else {
+                throw CommandFailure("bad-table", "\(path) exists and is no log of a batch. Name another with --log.")
+            }
+            entries[number] = Entry(uid: line[1], message: line[2])
+        }
+    }
+
+    /// Adds a row, and replaces the file as a whole. Messages can have passwords, so only the owner can read it.
+    mutating func add(_ row: Int, _ entry: Entry) throws(CommandFailure) {
+        entries[row] = entry
+        let lines = entries.sorted { $0.key < $1.key }.map { "\($0.key),\($0.value.uid),\($0.value.message)\n" }
+        do throws(StorageError) {
+            try OutputFile.write(Array(lines.joined().utf8), to: path, readers: .ownerAlone)
+        } catch {
+            throw CommandFailure("unwritable-file", "\(error.reason) The tag that was written last is not in it.")
+        }
+    }
+}
+
+private enum CSV {
     /// The fields of a file's lines (RFC 4180: commas, quotes, and quotes doubled within them).
-    private static func table(_ path: String) throws -> [[String]] {
+    static func lines(ofFile path: String) throws -> [[String]] {
         var bytes = try InputFile.named(path, limit: StandardInput.maximumSize).readToEnd()
         // A spreadsheet's "CSV UTF-8" begins with a byte order mark.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
@@ -211,36 +266,5 @@ struct BatchWriting {
         guard !isQuoted else { throw CommandFailure("bad-table", "A quote in \(path) is never closed.") }
         if !field.isEmpty || !line.isEmpty { end() }
         return lines
-    }
-
-    /// The UIDs in the log, by row.
-    private static func loggedRows(_ path: String) throws -> [Int: String] {
-        let lines: [[String]]
-        do {
-            lines = try table(path)
-        } catch let error as StorageError where error.code == .missing {
-            return [:]
-        }
-        var rows: [Int: String] = [:]
-        for line in lines {
-            guard line.count == 2, let number = Int(line[0]), HexArgument(argument: line[1]) != nil else {
-                throw CommandFailure(
-                    "bad-table",
-                    "\(path) exists and is no log of rows and UIDs. Name another with --log."
-                )
-            }
-            rows[number] = line[1]
-        }
-        return rows
-    }
-
-    /// Saves the rows that are written, with their tags' UIDs. The file is replaced as a whole.
-    private func save(_ done: [Int: String]) throws(CommandFailure) {
-        let text = done.sorted { $0.key < $1.key }.map { "\($0.key),\($0.value)\n" }.joined()
-        do throws(StorageError) {
-            try OutputFile.write(Array(text.utf8), to: log, readers: .everyone)
-        } catch {
-            throw CommandFailure("unwritable-file", "\(error.reason) The tag that was written last is not in it.")
-        }
     }
 }

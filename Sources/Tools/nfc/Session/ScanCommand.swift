@@ -132,10 +132,11 @@ struct WriteCommand: AsyncParsableCommand {
             With --batch, it writes one tag after the other, one for each line of a
             table (CSV). The first line names the columns; {name} in a link or an option
             is the line's value, percent-encoded in a link, {row} its number, and {uid}
-            the tag's UID. Hold one tag at a time near the reader. The log has the
-            number and the UID of each tag that was written. The same command continues
-            after an end, if the table is the same. No tag in the log is written again;
-            tags with random UIDs can't be told apart.
+            the tag's UID. Hold one tag at a time near the reader. The log has a line
+            for each tag that was written: number, UID, message in hex. The same command
+            continues after an end, and fails if the rows that are written have changed.
+            No tag in the log is written again; tags with random UIDs can't be told
+            apart.
 
             Examples:
               nfc write https://example.com

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import LinuxSupport
 import NDEF
 import NFCReaders
 import NFCSessions
@@ -286,7 +287,9 @@ struct MessageOptions: ParsableArguments {
     @Option(help: "The password of the Wi-Fi network. Without it, the network is open.")
     var password: String?
 
-    @Option(help: ArgumentHelp("A contact, as a vCard.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("A contact, as a vCard: a name, or a file that ends in .vcf.", valueName: "name-or-file")
+    )
     var contact: String?
 
     @Option(help: ArgumentHelp("A telephone number of the contact; can be repeated.", valueName: "number"))
@@ -298,6 +301,20 @@ struct MessageOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A Bluetooth device to pair, such as 00:0B:57:12:34:56.", valueName: "address"))
     var bluetooth: String?
 
+    @Option(
+        help: ArgumentHelp("A place on a map, in degrees, such as 48.2010,16.3695.", valueName: "latitude,longitude")
+    )
+    var location: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A record of a media type or an external type, such as text/plain=Hi or example.com:seat=12; after =@, "
+                + "the file with its bytes. Can be repeated.",
+            valueName: "type=content"
+        )
+    )
+    var data: [String] = []
+
     @Option(help: ArgumentHelp("An Android app to open, such as com.example.app.", valueName: "package"))
     var app: String?
 
@@ -308,7 +325,8 @@ struct MessageOptions: ParsableArguments {
     var isEmpty: Bool { message == nil && hasNoRecords }
 
     private var hasNoRecords: Bool {
-        text.isEmpty && wifi == nil && contact == nil && bluetooth == nil && app == nil
+        text.isEmpty && wifi == nil && contact == nil && bluetooth == nil && location == nil && data.isEmpty
+            && app == nil
     }
 
     /// Throws if there is no content but some is needed, or if the options contradict each other.
@@ -316,7 +334,8 @@ struct MessageOptions: ParsableArguments {
         let hasRecords = !links.isEmpty || !hasNoRecords
         guard hasRecords || message != nil || !isNeeded else {
             throw ValidationError(
-                "Give something to write: a link, --text, --wifi, --contact, --bluetooth, --app, or --message HEX."
+                "Give something to write: a link, --text, --wifi, --contact, --bluetooth, --location, --data, --app, or "
+                    + "--message HEX."
             )
         }
         if hasRecords, message != nil {
@@ -336,7 +355,12 @@ struct MessageOptions: ParsableArguments {
         if let bluetooth, Self.address(bluetooth) == nil {
             throw ValidationError("--bluetooth takes an address of six bytes, such as 00:0B:57:12:34:56.")
         }
+        if isContactFile, !phone.isEmpty || !email.isEmpty {
+            throw ValidationError("--phone and --email are for a contact by name. The file of --contact has its own.")
+        }
     }
+
+    private var isContactFile: Bool { contact?.lowercased().hasSuffix(".vcf") ?? false }
 
     /// Returns these options with every text replaced by what `fill` makes of it.
     func filled(by fill: (String) throws -> String) rethrows -> MessageOptions {
@@ -347,6 +371,8 @@ struct MessageOptions: ParsableArguments {
         options.contact = try contact.map(fill)
         options.phone = try phone.map(fill)
         options.email = try email.map(fill)
+        options.location = try location.map(fill)
+        options.data = try data.map(fill)
         options.app = try app.map(fill)
         return options
     }
@@ -358,12 +384,53 @@ struct MessageOptions: ParsableArguments {
         var records = try links.map { try NDEFRecord.uri($0) }
         records += try text.map { try .text($0, language: language ?? "en") }
         if let wifi { records.append(try Self.network(wifi, password).makeRecord(identifier: [])) }
-        if let contact { records.append(.media(type: "text/vcard", payload: vCard(contact))) }
+        if let contact {
+            let card = isContactFile ? try Self.content(ofFile: contact) : vCard(contact)
+            records.append(.media(type: "text/vcard", payload: card))
+        }
         if let address = bluetooth.flatMap(Self.address) {
             records.append(try BluetoothEasyPairingRecord(address: address).makeRecord(identifier: []))
         }
+        if let location { records.append(try .uri(Self.place(location))) }
+        records += try data.map(Self.record)
         if let app { records.append(.androidApplication(package: app)) }
         return try NDEFMessage(records).encoded()
+    }
+
+    /// The URI of a place (RFC 5870, 3.3), from its latitude and longitude in degrees.
+    private static func place(_ text: String) throws -> String {
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } }
+        let isPlain = numbers.allSatisfy { $0.allSatisfy { $0.isASCII && ($0.isNumber || "-.".contains($0)) } }
+        guard isPlain, numbers.count == 2, let latitude = Double(numbers[0]), let longitude = Double(numbers[1]),
+            abs(latitude) <= 90, abs(longitude) <= 180
+        else {
+            throw CommandFailure(
+                .usage,
+                "bad-location",
+                "--location takes a latitude and a longitude in degrees, such as 48.2010,16.3695."
+            )
+        }
+        return "geo:\(numbers[0]),\(numbers[1])"
+    }
+
+    /// The record of a text such as `text/plain=Hi`. A media type has a slash (RFC 2046), an external type a colon
+    /// (NFC Forum RTD 1.0, 3.3).
+    private static func record(_ text: String) throws -> NDEFRecord {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, parts[0].contains(where: { "/:".contains($0) }) else {
+            throw CommandFailure(
+                .usage,
+                "bad-data",
+                "--data takes a type and its content, such as text/plain=Hi or example.com:seat=12."
+            )
+        }
+        let payload = parts[1].hasPrefix("@") ? try content(ofFile: String(parts[1].dropFirst())) : Array(parts[1].utf8)
+        let type = parts[0]
+        return type.contains("/") ? .media(type: type, payload: payload) : .external(type: type, payload: payload)
+    }
+
+    private static func content(ofFile path: String) throws -> [UInt8] {
+        try InputFile.named(path, limit: StandardInput.maximumSize).readToEnd()
     }
 
     /// An open network, or one with WPA2 and AES (Wi-Fi Simple Configuration 2.0.5, 12: authentication type 0020,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Dispatch
 import Glibc
 import LinuxSupport
 import NFCSessions
@@ -158,10 +159,10 @@ private struct RawConversation: Sendable {
             for command in commands { try await send(command, to: tag, &interpreter, printing) }
             guard commands.isEmpty else { return nil }
             let asks = isatty(STDIN_FILENO) == 1
-            var lines = LineReader(maximumLength: 1 << 18)
+            let lines = Locked(LineReader(maximumLength: 1 << 18))
             while !StandardOutput.isBroken {
                 if asks { printing { OutputDescriptor.standardError.write("raw> ") } }
-                guard let block = try lines.nextBlock() else { break }
+                guard let block = try await Self.nextBlock(of: lines) else { break }
                 for line in block {
                     do throws(CommandFailure) {
                         guard let command = try RawCommand(line: String(decoding: line, as: UTF8.self)) else {
@@ -178,6 +179,18 @@ private struct RawConversation: Sendable {
         } catch {
             return error
         }
+    }
+
+    /// Waits for the next lines; nil at the end. Unlike the read, the wait ends when the session does.
+    private static func nextBlock(of lines: Locked<LineReader>) async throws(CommandFailure) -> [ArraySlice<UInt8>]? {
+        let (results, continuation) = AsyncStream.makeStream(of: Result<[ArraySlice<UInt8>]?, CommandFailure>.self)
+        DispatchQueue.global().async {
+            continuation.yield(
+                lines.withLock { lines in Result { () throws(CommandFailure) in try lines.nextBlock() } }
+            )
+            continuation.finish()
+        }
+        return try await results.first { _ in true }?.get()
     }
 
     private func send(
