@@ -175,7 +175,7 @@ private struct RawConversation: Sendable {
                     }
                 }
             }
-            return nil
+            return Task.isCancelled ? CommandFailure(.cancelled, "cancelled", "Cancelled.") : nil
         } catch {
             return error
         }
