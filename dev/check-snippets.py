@@ -3,7 +3,10 @@
 
 A block must be in a Swift file of Examples/TestingYourApp, line by line. Indentation, empty lines and imports don't count, and a
 line with only '…' matches any number of lines. The package manager must be able to read a whole manifest.
+
+A command in the README that is followed by a block of output is run, and has to print that; '…' matches any text.
 """
+import os
 import pathlib
 import re
 import subprocess
@@ -19,6 +22,7 @@ PAGES = [
       for name in ("ConfigurationFaultsAndTraces", "TagsOfATest", "TestAnXcodeProject", "TestingYourApp")),
 ]
 CODE = ROOT / "Examples/TestingYourApp"
+COMMAND = re.compile(r"^```sh\n((?:(?!^```).)*)^```\n\n```\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```swift\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -58,6 +62,16 @@ def is_manifest(block):
         return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
+def unlike(command, output):
+    """What a command prints, if that is not the expected output."""
+    pattern = ".*".join(re.escape(part) for part in output.split("…"))
+    # With no message of an earlier run.
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
+                              env={**os.environ, "XDG_STATE_HOME": folder, "XDG_DATA_HOME": folder})
+    return None if re.fullmatch(pattern, done.stdout, re.DOTALL) else done.stdout + done.stderr
+
+
 def main():
     files = [lines(path.read_text()) for path in sorted(CODE.rglob("*.swift")) if ".build" not in path.parts]
     problems, count = [], 0
@@ -71,6 +85,12 @@ def main():
                     problems.append(f"{page.relative_to(ROOT)}:{number}: the package manager does not read this manifest.")
             elif not is_held(match[1], files):
                 problems.append(f"{page.relative_to(ROOT)}:{number}: no Swift file of {CODE.relative_to(ROOT)} has this block.")
+    commands = COMMAND.findall((ROOT / "README.md").read_text())
+    for command, output in commands:
+        if printed := unlike(command, output):
+            problems.append(f"README.md: the command does not print what the page says.\n{command}\n{printed}")
+    if not commands:
+        problems.append("README.md has no command with its output.")
     if count == 0:
         problems.append("No page has a block of Swift: are the pages elsewhere?")
     for problem in problems:

@@ -26,11 +26,13 @@ class Tour(SampleAppTest):
         self.press("Scan")
         self.window.find(".sheet[data-state=ready]")
         self.window.picture("simulator-ready")
+        self.window.picture("phone-ready", of=".device")
         self.hold(LINK)
         self.sheet("success", "The message is in your list.")
         self.sheet_is_gone()
         self.window.wait_text(".app-title", "Message 1")
         self.window.picture("simulator-details")
+        self.window.picture("phone-read", of=".device")
         # Write, and cause errors
         self.simulator.do("leave")
         self.window.choose("Empty sticker", "Lock")
@@ -50,6 +52,7 @@ class Tour(SampleAppTest):
         self.window.click("[data-tab=background]")
         self.window.wait(lambda: len(self.window.all(".why .step")) >= 2, "the rules are listed")
         self.window.picture("simulator-banner")
+        self.window.picture("phone-notification", of=".device")
         # Save your work
         capture = base64.b64decode(self.simulator.do("export_trace", format="pcapng")["base64"])
         self.assertEqual(capture[:4], b"\x0a\x0d\x0d\x0a")

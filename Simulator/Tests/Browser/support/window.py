@@ -203,11 +203,11 @@ class Window:
             picture = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"optimizeForSpeed": True})["data"]
             (folder / f"{name}.png").write_bytes(base64.b64decode(picture))
 
-    def picture(self, name):
-        """Makes a picture of the documentation again, where that is wanted."""
+    def picture(self, name, of="body"):
+        """Makes a picture of the documentation again, of an element of the page, where that is wanted."""
         if PICTURES:
             self.settle()
-            (pathlib.Path(PICTURES) / f"{name}.png").write_bytes(small(self.driver.get_screenshot_as_png()))
+            (pathlib.Path(PICTURES) / f"{name}.png").write_bytes(small(self.find(of).screenshot_as_png))
 
     def complaints(self):
         """What the browser has written to its console: errors, and what the page's policy has blocked."""
