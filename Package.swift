@@ -243,9 +243,9 @@ let package = Package(
         .executableTarget(
             name: "nfc",
             dependencies: [
-                "BackgroundTagReading", "LinkDelivery", "LinuxSupport", "NDEF", "NFCReaders", "NFCSessions",
-                "ReaderEmulation", "TagImages", "TagLink", "TagProtocols", "TagTrace", "TextSafety", "UniversalLinks",
-                "UserBus", "VirtualTags",
+                "BackgroundTagReading", "CardCryptography", "LinkDelivery", "LinuxSupport", "NDEF", "NFCReaders",
+                "NFCSessions", "ReaderEmulation", "TagImages", "TagLink", "TagProtocols", "TagTrace", "TextSafety",
+                "UniversalLinks", "UserBus", "VirtualTags",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Tools/nfc",

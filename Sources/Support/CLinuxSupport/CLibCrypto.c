@@ -42,7 +42,14 @@ enum { OPENSSL_INIT_NO_ATEXIT = 0x00080000 };
     FUNCTION(int, EVP_DigestSignInit,                                                                                \
              (EVP_MD_CTX * context, EVP_PKEY_CTX * *key_context, const EVP_MD *digest, ENGINE *engine, EVP_PKEY *key)) \
     FUNCTION(int, EVP_DigestSign,                                                                                    \
-             (EVP_MD_CTX * context, unsigned char *signature, size_t *written, const unsigned char *message, size_t size))
+             (EVP_MD_CTX * context, unsigned char *signature, size_t *written, const unsigned char *message, size_t size)) \
+    FUNCTION(EVP_PKEY *, d2i_PUBKEY, (EVP_PKEY * *key, const unsigned char **data, long size))                       \
+    FUNCTION(EVP_PKEY_CTX *, EVP_PKEY_CTX_new, (EVP_PKEY * key, ENGINE *engine))                                     \
+    FUNCTION(void, EVP_PKEY_CTX_free, (EVP_PKEY_CTX * context))                                                      \
+    FUNCTION(int, EVP_PKEY_verify_init, (EVP_PKEY_CTX * context))                                                    \
+    FUNCTION(int, EVP_PKEY_verify,                                                                                   \
+             (EVP_PKEY_CTX * context, const unsigned char *signature, size_t signature_size,                         \
+              const unsigned char *hash, size_t size))
 
 // Declares a function pointer for each function. load() finds the functions in the library.
 #define DECLARE(type, name, parameters) static type(*name) parameters;
@@ -113,4 +120,16 @@ size_t ocn_crypto_sign(const uint8_t *key, size_t key_size, enum ocn_digest dige
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(private_key);
     return is_done ? length : 0;
+}
+
+bool ocn_crypto_verify(const uint8_t *key, size_t key_size, const uint8_t *hash, size_t size, const uint8_t *signature,
+                       size_t signature_size) {
+    EVP_PKEY *public_key = d2i_PUBKEY(NULL, &key, (long)key_size);
+    if (public_key == NULL) return false;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new(public_key, NULL);
+    bool is_valid = context != NULL && EVP_PKEY_verify_init(context) == 1
+        && EVP_PKEY_verify(context, signature, signature_size, hash, size) == 1;
+    EVP_PKEY_CTX_free(context);
+    EVP_PKEY_free(public_key);
+    return is_valid;
 }

@@ -30,7 +30,7 @@ struct TagCommand: ParsableCommand {
             TagReadCommand.self, TagWriteCommand.self, TagLockCommand.self, TagCreateCommand.self,
             TagInfoCommand.self, TagConvertCommand.self, TagDumpCommand.self, TagCompareCommand.self,
             TagRestoreCommand.self, TagCloneCommand.self, TagWipeCommand.self, TagFormatCommand.self,
-            TagRawCommand.self,
+            TagRawCommand.self, TagVerifyCommand.self,
         ]
     )
 }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinuxSupport
+
+/// A public key on an elliptic curve, for signatures of ECDSA (SEC 1 2.0, 4.1.4).
+package struct VerifyingKey: Sendable, Hashable {
+    /// A curve of SEC 2, with the length of a coordinate.
+    package enum Curve: Sendable, Hashable {
+        /// 128 bits.
+        case secp128r1
+        /// 192 bits; also called NIST P-192.
+        case secp192r1
+        /// 224 bits; also called NIST P-224.
+        case secp224r1
+
+        /// The contents of the curve's object identifier in DER (SEC 2 2.0, A.2; X9.62).
+        fileprivate var identifier: [UInt8] {
+            switch self {
+            case .secp128r1: [0x2B, 0x81, 0x04, 0x00, 0x1C]
+            case .secp192r1: [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x01]
+            case .secp224r1: [0x2B, 0x81, 0x04, 0x00, 0x21]
+            }
+        }
+
+        fileprivate var size: Int {
+            switch self {
+            case .secp128r1: 16
+            case .secp192r1: 24
+            case .secp224r1: 28
+            }
+        }
+    }
+
+    private let curve: Curve
+    /// SubjectPublicKeyInfo (RFC 5480, 2).
+    private let encoded: [UInt8]
+
+    /// Creates a key. An invalid point is only detected by ``verifies(_:of:)``, which then returns false.
+    ///
+    /// - Parameter point: the uncompressed point: 04, x, y.
+    package init(_ curve: Curve, point: [UInt8]) {
+        self.curve = curve
+        let ellipticCurveKey: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
+        let algorithm = Self.object(0x06, ellipticCurveKey) + Self.object(0x06, curve.identifier)
+        encoded = Self.object(0x30, Self.object(0x30, algorithm) + Self.object(0x03, [0x00] + point))
+    }
+
+    /// Returns whether a signature is that of a hash.
+    ///
+    /// - Parameters:
+    ///   - signature: r and s, each with the length of a coordinate; another length is never valid.
+    ///   - hash: the hash, or the message itself if the signer did not hash it.
+    /// - Throws: ``CryptographyError`` with `libraryMissing`.
+    package func verifies(_ signature: [UInt8], of hash: [UInt8]) throws(CryptographyError) -> Bool {
+        try LibCrypto.open()
+        guard signature.count == 2 * curve.size else { return false }
+        let numbers = Self.number(signature.prefix(curve.size)) + Self.number(signature.suffix(curve.size))
+        let sequence = Self.object(0x30, numbers)
+        return unsafe ocn_crypto_verify(encoded, encoded.count, hash, hash.count, sequence, sequence.count)
+    }
+
+    /// An unsigned integer in DER: without leading zeros, but with one if its first bit is set (X.690, 8.3).
+    private static func number(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        let digits = bytes.drop { $0 == 0 }
+        return object(0x02, digits.first.map { $0 < 0x80 } ?? false ? Array(digits) : [0] + digits)
+    }
+
+    /// An object of at most 127 bytes in DER.
+    private static func object(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
+        [tag, UInt8(contents.count)] + contents
+    }
+}

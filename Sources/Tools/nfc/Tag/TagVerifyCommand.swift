@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CardCryptography
+import NFCSessions
+import TagLink
+import TagProtocols
+
+struct TagVerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Check the signature with which the maker proves that a tag is its own.",
+        discussion: """
+            NXP signs the UID of each NTAG21x, Ultralight EV1, ICODE SLIX2, NTAG 424 DNA,
+            DESFire EV2 and of others. A copied chip lacks the signature, unless it has
+            the UID of a genuine tag too: so look for UIDs that come twice. The tag is
+            not changed.
+
+            Examples:
+              nfc tag verify
+              nfc tag verify card.nfc --json
+
+            Exit status: 0 when NXP signed the UID, 1 when it did not, the tag has no
+            signature, the tag left, or no tag was found, 2 for wrong usage, 3 without a
+            reader, 130 when cancelled.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
+    var image: String?
+
+    @OptionGroup var source: TagSourceOptions
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    mutating func validate() throws { try source.use(image: image) }
+
+    func run() async throws {
+        let (uid, signature): ([UInt8], [UInt8]?)
+        switch try source.open("Hold the tag to check near the reader.") {
+        case .image(let file):
+            (uid, signature) = try await ImageTagRunner(file.makeTag()).tag.originality()
+        case .reader(let session):
+            (uid, signature) = try await session.withOneTag(doneMessage: "The tag was read.") { tag throws(TagError) in
+                try await tag.originality()
+            }
+        }
+        guard let signature else {
+            throw CommandFailure("no-signature", "The tag with UID \(uid.hexText()) has no signature that can be read.")
+        }
+        let key: OriginalityKey?
+        do throws(CryptographyError) {
+            key = try OriginalityKey.signing(uid, signature)
+        } catch {
+            throw CommandFailure("no-library", error.reason)
+        }
+        guard let key else {
+            let message =
+                "No key of NXP that is known made the signature of UID \(uid.hexText()). The tag is a copy, or of another maker."
+            throw CommandFailure("not-original", message)
+        }
+        printResult(
+            json: json,
+            [
+                "ok": true, "uid": uid.hexText(), "signature_hex": signature.hexText(), "signer": "NXP",
+                "products": key.products,
+            ],
+            ["UID \(uid.hexText()) is signed by NXP with the key of \(key.products)."]
+        )
+    }
+}
+
+extension ActivatedTag {
+    /// The UID, and the signature of its maker; nil when the tag has none.
+    fileprivate func originality() async throws(TagError) -> (uid: [UInt8], signature: [UInt8]?) {
+        let signature =
+            switch forumTag {
+            case let tag as Type2Tag: try await tag.readSignature()
+            case let tag as Type4Tag: try await CardSignature.read(from: tag.link)
+            case let tag as Type5Tag: try await tag.readSignature()
+            default: nil as [UInt8]?
+            }
+        return (target.identifier, signature.flatMap { $0.contains { $0 != 0 } ? $0 : nil })
+    }
+}
