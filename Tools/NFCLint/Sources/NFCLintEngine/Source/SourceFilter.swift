@@ -47,8 +47,9 @@ struct SourceFilter: Sendable {
         var result: Set<String> = []
         for line in bytes.split(separator: 0x0A) {
             let start = line.prefix(60)
-            guard start.contains(0x69), let range = start.firstRange(of: mark) else { continue }
-            let rest = String(decoding: line[range.upperBound...].prefix(100), as: UTF8.self)
+            let place = start.indices.first { start[$0] == mark[0] && start[$0...].starts(with: mark) }
+            guard let place else { continue }
+            let rest = String(decoding: line[(place + mark.count)...].prefix(100), as: UTF8.self)
             let names = rest.split { !($0.isLetter || $0.isNumber || $0 == "_") }.prefix(2)
             // `import struct Foundation.Data` names the module after the kind.
             result.formUnion(names.map(String.init))

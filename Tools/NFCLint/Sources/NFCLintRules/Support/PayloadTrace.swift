@@ -2,9 +2,19 @@
 import NFCLintEngine
 import SwiftSyntax
 
-/// Follows the payload of a record through constants and function parameters.
-struct PayloadTrace {
+/// Follows the payload of a record through constants and function parameters. Remembers what it found, because many
+/// calls pass the same names. Use it on one thread.
+final class PayloadTrace {
     private let unit: Unit
+    /// The initial values of each function's names.
+    private var values: [Int: [String: [ExprSyntax]]] = [:]
+    private var origins: [Name: Source?] = [:]
+
+    private struct Name: Hashable {
+        var text: String
+        var function: Int
+        var depth: Int
+    }
 
     init(_ unit: Unit) { self.unit = unit }
 
@@ -43,7 +53,15 @@ struct PayloadTrace {
 
     /// How much of a payload a name in a function stands for.
     private func origin(_ name: String, _ function: FunctionInfo, _ number: Int, _ depth: Int) -> Source? {
-        for value in Self.values(of: name, in: function) {
+        let key = Name(text: name, function: number, depth: depth)
+        if let known = origins[key] { return known }
+        let found = findOrigin(name, function, number, depth)
+        origins[key] = .some(found)
+        return found
+    }
+
+    private func findOrigin(_ name: String, _ function: FunctionInfo, _ number: Int, _ depth: Int) -> Source? {
+        for value in initialValues(in: function, number)[name] ?? [] {
             if let found = source(value, in: number, depth: depth + 1) { return found }
         }
         if let position = function.parameters.firstIndex(of: name) {
@@ -56,15 +74,20 @@ struct PayloadTrace {
         return name == "payload" && function.owner == "NFCNDEFPayload" ? .whole : nil
     }
 
-    /// The initial values of a local constant or variable.
-    private static func values(of name: String, in function: FunctionInfo) -> [ExprSyntax] {
-        let bindings = Finder.all(PatternBindingSyntax.self, in: function.body).filter {
-            $0.pattern.trimmedDescription == name
+    /// The initial values of a function's local constants and variables, by name.
+    private func initialValues(in function: FunctionInfo, _ number: Int) -> [String: [ExprSyntax]] {
+        if let known = values[number] { return known }
+        var found: [String: [ExprSyntax]] = [:]
+        for binding in Finder.all(PatternBindingSyntax.self, in: function.body) {
+            guard let value = binding.initializer?.value else { continue }
+            found[binding.pattern.trimmedDescription, default: []].append(value)
         }
-        let conditions = Finder.all(OptionalBindingConditionSyntax.self, in: function.body).filter {
-            $0.pattern.trimmedDescription == name
+        for condition in Finder.all(OptionalBindingConditionSyntax.self, in: function.body) {
+            guard let value = condition.initializer?.value else { continue }
+            found[condition.pattern.trimmedDescription, default: []].append(value)
         }
-        return bindings.compactMap { $0.initializer?.value } + conditions.compactMap { $0.initializer?.value }
+        values[number] = found
+        return found
     }
 
     /// The values that callers pass for a parameter.
