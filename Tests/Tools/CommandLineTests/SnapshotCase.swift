@@ -270,7 +270,7 @@ struct CommandWords {
                 sign = nil
             } else if !isQuoted, ["<", ">", "2>"].contains(word) {
                 sign = word
-            } else if words.isEmpty, let match = word.wholeMatch(of: #/([A-Z_]+)=((?s).*)/#) {
+            } else if words.isEmpty, let match = word.wholeMatch(of: #/([A-Z0-9_]+)=((?s).*)/#) {
                 variables[String(match.1)] = String(match.2)
             } else {
                 words.append(word)

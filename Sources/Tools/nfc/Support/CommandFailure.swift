@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CardCryptography
 import LinuxSupport
 import NDEF
 import NFCReaders
@@ -89,6 +90,7 @@ extension CommandFailure {
         case let error as RecordingError: self.init(error.code.description, error.reason)
         case let error as AssociationFileOptions.Problem: self.init(error.name, error.message)
         case let error as StorageError: self.init("storage", error.reason)
+        case let error as CryptographyError: self.init("unsupported", error.reason)
         case let error as BusError: self.init("no-bus", error.reason)
         case let error as EmulationError: self.init(.noReader, "no-reader", error.reason)
         default: return nil

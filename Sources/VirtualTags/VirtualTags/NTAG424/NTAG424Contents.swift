@@ -320,31 +320,24 @@ extension SecureDynamicMessaging {
     ) throws(CryptographyError) -> [UInt8] {
         var result = file
         let count = [UInt8](littleEndian: Int(counter), count: 3)
-        let identity = (mirrorsUID ? uid : []) + (mirrorsCounter ? count : [])
+        let identity = PICCData(uid: mirrorsUID ? uid : nil, counter: mirrorsCounter ? counter : nil)
         result.show(uid, at: uidOffset)
         result.show(count.reversed(), at: counterOffset)
         if let piccDataOffset, Int(metaReadKey) < keys.count {
             let tag = (options & 0xC0) | (mirrorsUID ? UInt8(uid.count) : 0)
-            let plain = Array(([tag] + identity + padding).prefix(16)).padded(to: 16)
+            let plain = Array(([tag] + identity.bytes + padding).prefix(16)).padded(to: 16)
             result.show(try BlockCipher.aes(keys[Int(metaReadKey)].bytes).encrypt(plain), at: piccDataOffset)
         }
         guard Int(fileReadKey) < keys.count else { return result }
-        let key = try BlockCipher.aes(keys[Int(fileReadKey)].bytes)
+        let codes = try DynamicMessagingCodes(fileReadKey: keys[Int(fileReadKey)].bytes, identity: identity)
         if let part = encryptedPart, part.offset + part.length / 2 <= file.count {
-            let cipher = try BlockCipher.aes(try key.cmac(Self.vector([0xC3, 0x3C], identity)))
-            let vector = try cipher.encrypt(count.padded(to: 16))
             let text = Array(file[part.offset..<(part.offset + part.length / 2)])
-            result.show(try cipher.encrypt(text, .blockChaining(vector: vector)), at: part.offset)
+            result.show(try codes.encrypt(text), at: part.offset)
         }
         if let macInputOffset, let macOffset, macInputOffset <= macOffset, macOffset <= result.count {
-            let cipher = try BlockCipher.aes(try key.cmac(Self.vector([0x3C, 0xC3], identity)))
-            result.show(try cipher.cmac(Array(result[macInputOffset..<macOffset])).everySecond, at: macOffset)
+            result.show(try codes.mac(Array(result[macInputOffset..<macOffset])), at: macOffset)
         }
         return result
-    }
-
-    private static func vector(_ label: [UInt8], _ identity: [UInt8]) -> [UInt8] {
-        (label + [0x00, 0x01, 0x00, 0x80] + identity).padded(to: 16)
     }
 }
 

@@ -129,10 +129,4 @@ package struct EV2Messaging: SecureMessaging {
     private func vector(_ label: [UInt8]) throws(CryptographyError) -> [UInt8] {
         try encryption.encrypt(label + transaction + counter.littleEndianBytes + [UInt8](repeating: 0, count: 8))
     }
-
-}
-
-extension [UInt8] {
-    /// Every second byte, starting with the second. NTAG 424 DNA shortens its MACs like this.
-    var everySecond: [UInt8] { stride(from: 1, to: count, by: 2).map { self[$0] } }
 }

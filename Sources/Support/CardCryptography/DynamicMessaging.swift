@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The codes of Secure Dynamic Messaging in AES mode: what an NTAG 424 DNA inserts into its message at each read
+/// (NT4H2421Gx data sheet, 9.3; NXP AN12196, 3.4).
+///
+/// The session keys depend on the UID and the read counter, so each read has its own. All functions throw
+/// ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
+public struct DynamicMessagingCodes: Sendable, Hashable {
+    private let authentication: BlockCipher
+    private let encryption: BlockCipher
+    private let vector: [UInt8]
+
+    /// Derives the session keys.
+    ///
+    /// - Parameters:
+    ///   - fileReadKey: SDMFileReadKey, 16 bytes.
+    ///   - identity: the UID and the counter, as far as the tag inserts them.
+    public init(fileReadKey: [UInt8], identity: PICCData) throws(CryptographyError) {
+        let key = try BlockCipher.aes(fileReadKey)
+        let context = [0x00, 0x01, 0x00, 0x80] + identity.bytes
+        let end = [UInt8](repeating: 0, count: max(0, 14 - context.count))
+        authentication = try .aes(try key.cmac([0x3C, 0xC3] + context + end))
+        encryption = try .aes(try key.cmac([0xC3, 0x3C] + context + end))
+        let counter = PICCData(uid: nil, counter: identity.counter ?? 0).bytes
+        vector = try encryption.encrypt(counter + [UInt8](repeating: 0, count: 13))
+    }
+
+    /// Returns SDMMAC, 8 bytes, of the part of the file from SDMMACInputOffset to the MAC. It is often empty.
+    public func mac(_ input: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        try authentication.cmac(input).everySecond
+    }
+
+    /// Encrypts SDMENCFileData, whole blocks of 16 bytes.
+    public func encrypt(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        try encryption.encrypt(data, .blockChaining(vector: vector))
+    }
+
+    /// Decrypts SDMENCFileData, whole blocks of 16 bytes.
+    public func decrypt(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        try encryption.decrypt(data, .blockChaining(vector: vector))
+    }
+}
+
+/// The UID and the read counter that a tag inserts into its message. Each of them can be switched off.
+public struct PICCData: Sendable, Hashable {
+    /// The UID, 7 bytes; nil if it is not inserted.
+    public var uid: [UInt8]?
+    /// SDMReadCtr, 24 bits; nil if it is not inserted.
+    public var counter: UInt32?
+
+    /// Creates an identity; each argument is the property of that name.
+    public init(uid: [UInt8]?, counter: UInt32?) {
+        self.uid = uid
+        self.counter = counter
+    }
+
+    /// Decrypts PICCENCData: a tag byte, the UID, the counter with its low byte first, and random bytes.
+    ///
+    /// - Parameters:
+    ///   - encrypted: 16 bytes.
+    ///   - key: SDMMetaReadKey, 16 bytes.
+    /// - Returns: nil if the decrypted bytes are not PICC data, for example because the tag has another key.
+    public init?(encrypted: [UInt8], key: [UInt8]) throws(CryptographyError) {
+        let plain = try BlockCipher.aes(key).decrypt(encrypted)
+        guard plain.count == 16 else { return nil }
+        let (hasUID, hasCounter) = (plain[0] & 0x80 != 0, plain[0] & 0x40 != 0)
+        guard plain[0] & 0x3F == (hasUID ? 7 : 0), hasUID || hasCounter else { return nil }
+        let start = hasUID ? 8 : 1
+        uid = hasUID ? Array(plain[1..<8]) : nil
+        counter = hasCounter ? plain[start..<start + 3].reversed().reduce(0) { $0 << 8 | UInt32($1) } : nil
+    }
+
+    /// The UID and the counter, low byte first, as in the keys' derivation and in PICCENCData.
+    public var bytes: [UInt8] {
+        (uid ?? []) + (counter.map { count in (0..<3).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) } } ?? [])
+    }
+}
+
+extension [UInt8] {
+    /// Every second byte, starting with the second. NTAG 424 DNA shortens its MACs like this.
+    package var everySecond: [UInt8] { stride(from: 1, to: count, by: 2).map { self[$0] } }
+}
