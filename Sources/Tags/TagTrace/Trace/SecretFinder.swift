@@ -5,7 +5,8 @@ import TagLink
 /// them.
 ///
 /// It knows the passwords and keys of Type 2 tags, the card key of FeliCa Lite-S, the passwords of ICODE, ST25TV and
-/// ST25DV, the PINs of ISO/IEC 7816-4 (with or without ISO-DEP), and MIFARE Classic keys that are loaded into a reader.
+/// ST25DV, the PINs of ISO/IEC 7816-4 (with or without ISO-DEP), new keys of DESFire and NTAG 424 DNA, and MIFARE Classic
+/// keys that are loaded into a reader.
 /// Which pages of a Type 2 tag contain the password depends on the product, as shown by its answer to GET VERSION, the
 /// size in its capability container or a 3DES authentication. For an unknown product, the password pages of every
 /// product count. The meaning of a frame depends on the frames before it, so pass every frame in order.
@@ -165,6 +166,8 @@ package struct SecretFinder: Sendable, Hashable {
         let data = start + (isExtended ? 7 : 5)
         // Le, after the data, is concealed too, because the length may be wrong.
         if cla == 0xFF { return reader(bytes, data) }
+        // CHANGE KEY of DESFire and NTAG 424 DNA. The factory key, which everybody knows, can decrypt it.
+        if cla == 0x90, ins == 0xC4 { return data + 1 < bytes.endIndex ? [data + 1..<bytes.endIndex] : [] }
         // Native DESFire commands have the same codes. With secure messaging, no PIN is sent unencrypted.
         guard cla & 0x8C == 0 || cla == 0x80, bytes[start + 2] == 0 || ins != 0x20 else { return [] }
         switch ins {
