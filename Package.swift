@@ -428,7 +428,8 @@ let package = Package(
         .testTarget(
             name: "TagProtocolsTests",
             dependencies: [
-                "PropertyTesting", "TagImages", "TagLink", "TagProtocols", "TestThreads", "VirtualTags",
+                "CardCryptography", "PropertyTesting", "TagImages", "TagLink", "TagProtocols", "TestThreads",
+                "VirtualTags",
             ],
             path: "Tests/Tags/TagProtocolsTests",
             exclude: ["Vectors"],

@@ -75,8 +75,3 @@ public struct PICCData: Sendable, Hashable {
         (uid ?? []) + (counter.map { count in (0..<3).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) } } ?? [])
     }
 }
-
-extension [UInt8] {
-    /// Every second byte, starting with the second. NTAG 424 DNA shortens its MACs like this.
-    package var everySecond: [UInt8] { stride(from: 1, to: count, by: 2).map { self[$0] } }
-}

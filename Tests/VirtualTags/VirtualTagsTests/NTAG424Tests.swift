@@ -273,7 +273,7 @@ struct NTAG424Tests {
     {
         let rights: [(String, String)] = [
             ("{cmac}", "f1"), ("{picc}", "2f"), ("{uid}", "ef"), ("{counter}", "ef"), ("{uid}{cmac}", "e1"),
-            ("{picc}{cmac}", "21"),
+            ("{picc}{cmac}", "21"), ("{picc}{enc:32}{cmac}", "21"), ("{uid}{ctr}{enc:16}{cmac}", "e1"),
         ]
         for (places, keys) in rights {
             var contents = NTAG424Contents(uid: uid)
@@ -290,7 +290,9 @@ struct NTAG424Tests {
         let before = contents
         for link in [
             "https://e.com/{uid}{uid}", "https://e.com/{what}", "https://e.com/{uid", "https://e.com/{picc}{uid}",
-            "https://e.com/", "https://e.com/{picc}" + String(repeating: "x", count: 240),
+            "https://e.com/", "https://e.com/{picc}" + String(repeating: "x", count: 240), "https://e.com/{enc}{cmac}",
+            "https://e.com/{picc}{cmac}{enc:16}", "https://e.com/{picc}{enc:16}", "https://e.com/{uid}{enc:16}{cmac}",
+            "https://e.com/{picc}{enc:15}{cmac}", "https://e.com/{picc}{enc:16}{enc:16}{cmac}",
         ] {
             let isSet = contents.setLink(link)
             #expect(!isSet && contents == before, "\(link)")

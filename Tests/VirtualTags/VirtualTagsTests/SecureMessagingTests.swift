@@ -107,10 +107,8 @@ struct SecureMessagingTests {
     private func ev2(_ encryption: String, _ code: String, _ transaction: String, _ counter: UInt16 = 0) throws
         -> EV2Messaging
     {
-        try EV2Messaging(
-            encryptionKey: hex(encryption),
-            codeKey: hex(code),
-            transaction: hex(transaction),
+        EV2Messaging(
+            try EV2Codes(encryptionKey: hex(encryption), codeKey: hex(code), transaction: hex(transaction)),
             counter: counter
         )
     }
@@ -187,7 +185,7 @@ struct SecureMessagingTests {
         let body = try cipher.encrypt(plain + zeros(16 - plain.count), .blockChaining(vector: vector))
         let whole = try cipher.cmac([0x5F] + zeros(6) + body)
         let sent = body + (0..<8).map { whole[2 * $0 + 1] }
-        var session = try EV2Messaging(encryptionKey: zeros(16), codeKey: zeros(16), transaction: zeros(4))
+        var session = EV2Messaging(try EV2Codes(encryptionKey: zeros(16), codeKey: zeros(16), transaction: zeros(4)))
         let protection = Protection.command(.enciphered, header: 0, length: 0)
         let opened = Result { () throws(DESFireStatus) in try session.open(0x5F, sent, protection) }
         #expect(opened == data.map { .success($0) } ?? .failure(.integrityError))

@@ -9,7 +9,7 @@ import LinuxSupport
 struct NTAG424Command: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ntag424",
-        abstract: "Verify links of NTAG 424 DNA tags, which prove that the tag is genuine.",
+        abstract: "Set up NTAG 424 DNA tags, and verify that their links are genuine.",
         discussion: """
             An NTAG 424 DNA inserts its UID, a counter of readings and a code (CMAC)
             into its link at each read: Secure Dynamic Messaging. A server that knows
@@ -21,10 +21,14 @@ struct NTAG424Command: ParsableCommand {
             terminal.
 
             Examples:
+              nfc ntag424 setup --url 'https://example.com/t?e={picc}&c={cmac}' \\
+                --key-file key.txt --master-key-file master.txt
               nfc ntag424 verify --key-file key.txt --last seen.json \\
                 'https://example.com/t?e=EF963FF7828658A599F3041510671E88&c=94EED9EE65337086'
             """,
-        subcommands: [NTAG424VerifyCommand.self]
+        subcommands: [
+            NTAG424VerifyCommand.self, NTAG424SetupCommand.self, NTAG424KeysCommand.self, NTAG424ResetCommand.self,
+        ]
     )
 }
 

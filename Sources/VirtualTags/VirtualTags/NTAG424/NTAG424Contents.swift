@@ -114,8 +114,10 @@ extension NTAG424Contents {
     /// Writes a link that changes at each read, and configures the NDEF file for it.
     ///
     /// Names in braces are placeholders for data that the tag inserts: `{picc}` for the encrypted UID and counter,
-    /// `{uid}` and `{counter}` for plain text, and `{cmac}` for the MAC that authenticates them. `metaReadKey` is the
-    /// number of the key for `{picc}`, and `fileReadKey` that for `{cmac}`.
+    /// `{uid}` and `{counter}` (or `{ctr}`) for plain text, and `{cmac}` for the MAC that authenticates them. `{enc:16}`
+    /// are 16 bytes of `data`, encrypted; the MAC then covers the link from here on. A number is a multiple of 16, and
+    /// zeros follow shorter data. `metaReadKey` is the number of the key for `{picc}`, and `fileReadKey` that for
+    /// `{cmac}` and `{enc}`.
     ///
     /// ```swift
     /// var contents = NTAG424Contents()
@@ -123,10 +125,17 @@ extension NTAG424Contents {
     /// ```
     ///
     /// - Returns: false when the link is too long for the file, has an unknown or repeated name, or mixes `{picc}` with
-    ///   `{uid}` and `{counter}`. The contents are then unchanged.
+    ///   `{uid}` and `{counter}`; or when `{enc}` comes without the UID, the counter, and a `{cmac}` after it, or is
+    ///   shorter than the data. The contents are then unchanged.
     @discardableResult
-    public mutating func setLink(_ link: String, metaReadKey: UInt8 = 2, fileReadKey: UInt8 = 1) -> Bool {
+    public mutating func setLink(
+        _ link: String,
+        data: String = "",
+        metaReadKey: UInt8 = 2,
+        fileReadKey: UInt8 = 1
+    ) -> Bool {
         var places: [String: Int] = [:]
+        var encryptedLength = 0
         var text = ""
         for (index, part) in link.split(separator: "{", omittingEmptySubsequences: false).enumerated() {
             guard index > 0 else {
@@ -134,10 +143,20 @@ extension NTAG424Contents {
                 continue
             }
             guard let end = part.firstIndex(of: "}") else { return false }
-            let name = String(part[..<end])
-            guard let length = Self.placeLengths[name], places[name] == nil else { return false }
+            var name = String(part[..<end])
+            var content = ""
+            if name.hasPrefix("enc:") {
+                guard let count = Int(name.dropFirst(4)), (1...128).contains(count), count.isMultiple(of: 16),
+                    data.utf8.count <= count
+                else { return false }
+                (name, content, encryptedLength) = ("enc", data, 2 * count)
+            } else if name == "ctr" {
+                name = "counter"
+            }
+            let known = name == "enc" && encryptedLength > 0 ? encryptedLength : Self.placeLengths[name]
+            guard let length = known, places[name] == nil else { return false }
             places[name] = text.utf8.count
-            text += String(repeating: "0", count: length)
+            text += content + String(repeating: "0", count: length - content.utf8.count)
             text += part[part.index(after: end)...]
         }
         guard let record = try? URIRecord(text).makeRecord(identifier: []),
@@ -152,7 +171,10 @@ extension NTAG424Contents {
         messaging.uidOffset = offset("uid")
         messaging.counterOffset = offset("counter")
         messaging.macOffset = offset("cmac")
-        messaging.macInputOffset = messaging.macOffset
+        messaging.macInputOffset = offset("enc") ?? messaging.macOffset
+        messaging.encryptedPart = offset("enc").map {
+            SecureDynamicMessaging.EncryptedPart(offset: $0, length: encryptedLength)
+        }
         let isPlain = messaging.uidOffset != nil || messaging.counterOffset != nil
         guard !(isPlain && messaging.piccDataOffset != nil), !places.isEmpty else { return false }
         messaging.metaReadKey = isPlain ? 0x0E : messaging.piccDataOffset == nil ? 0x0F : metaReadKey
@@ -160,6 +182,10 @@ extension NTAG424Contents {
         if messaging.piccDataOffset == nil {
             messaging.options =
                 0x01 | (messaging.uidOffset == nil ? 0 : 0x80) | (messaging.counterOffset == nil ? 0 : 0x40)
+        }
+        if messaging.encryptedPart != nil {
+            guard messaging.macOffset != nil else { return false }
+            messaging.options |= 0x10
         }
         guard messaging.fits(ndefFile.count) else { return false }
         let length = UInt16(message.count).bigEndianBytes

@@ -104,13 +104,13 @@ package struct CardAuthentication: Sendable {
         _ session: EV2Messaging?
     ) throws(CryptographyError) -> (answer: [UInt8], session: any SecureMessaging) {
         let isFirst = scheme == .ev2First
-        let messaging = try EV2Messaging(
+        let codes = try EV2Codes(
             key: cipher,
             readerChallenge: readerChallenge,
             cardChallenge: challenge,
-            transaction: isFirst ? transaction : session?.transaction ?? transaction,
-            counter: isFirst ? 0 : session?.counter ?? 0
+            transaction: isFirst ? transaction : session?.transaction ?? transaction
         )
+        let messaging = EV2Messaging(codes, counter: isFirst ? 0 : session?.counter ?? 0)
         let rotatedChallenge = readerChallenge.rotated
         // PDcap2 is zero, because the card has no further capabilities.
         let answer = isFirst ? transaction + rotatedChallenge + [0, 0, 0, 0, 0, 0] + capabilities : rotatedChallenge

@@ -56,16 +56,6 @@ extension [UInt8] {
     }
 
     func combined(with other: some Sequence<UInt8>) -> [UInt8] { zip(self, other).map { $0 ^ $1 } }
-
-    /// The CRC-32 of MIFARE DESFire, low byte first. It equals the CRC-32 of IEEE 802.3 without the final inversion.
-    var desfireCRC32: [UInt8] {
-        var crc = UInt32.max
-        for byte in self {
-            crc ^= UInt32(byte)
-            for _ in 0..<8 { crc = crc & 1 != 0 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
-        }
-        return [UInt8](littleEndian: Int(crc), count: 4)
-    }
 }
 
 /// The part of a command and its answer that is protected.
