@@ -29,11 +29,14 @@ struct Type2PasswordTests {
         return (field, tag)
     }
 
+    private static let products: [Type2Product] = [
+        .ntag210, .ntag212, .ntag213, .ntag215, .ntag216, .ultralightEV1UL11, .ultralightEV1UL21,
+    ]
+
     // MARK: Protecting
 
-    @Test(arguments: [
-        Type2Product.ntag210, .ntag212, .ntag213, .ntag215, .ntag216, .ultralightEV1UL11, .ultralightEV1UL21,
-    ]) func `Type 2 password: everybody reads a protected tag, and only the password allows to write it`(
+    @Test(arguments: products)
+    func `Type 2 password: everybody reads a protected tag, and only the password allows to write it`(
         product: Type2Product
     ) async throws {
         let field = VirtualField()
@@ -88,7 +91,8 @@ struct Type2PasswordTests {
         // Strong modulation, attempts with a wrong password, and a tag that hides itself: what is not meant stays.
         ("040005ff 85000000", "04000502 05000000", "4"), ("040000ff 80000000", "04000002 00000000", "4"),
         // The configuration is locked, hidden, or behind another password; behind the last page there is none.
-        ("040000ff 40000000", "040000ff 40000000", "read-only"), ("04000004 80000000", "04000004 80000000", "refused"),
+        ("040000ff 40000000", "040000ff 40000000", "read-only"),
+        ("04000004 80000000", "04000004 80000000", "authentication-failed"),
         ("0400002c 00000000", "0400002c 00000000", "authentication-failed"),
         ("0400002d 00000000", "04000002 00000000", "3"),
         // The same password that protects the configuration alone, or half of the user memory, and hides the rest.
@@ -114,7 +118,137 @@ struct Type2PasswordTests {
         #expect(pages[43 * 4..<45 * 4].allSatisfy { $0 == 0 })
     }
 
+    /// Pages 41 to 44 before and after a change, and the number of writes; or the error. The password is 01020304, and its
+    /// acknowledgement may be any.
+    @Test(arguments: [
+        // AUTH0 4, PROT and AUTHLIM 5 of a new tag, or of one that has the password; then from page 20 on without these.
+        ("04000004 85000000", Type2Protection(firstPage: 4, protectsReading: true, tries: 5)),
+        ("04000014 00000000", Type2Protection(firstPage: 20)),
+        ("040000ff 00000000", Type2Protection.none),
+    ]) func `Type 2 protection: one call brings any state that the password opens to the wanted one`(
+        after: String,
+        wanted: Type2Protection
+    ) async throws {
+        for before in [
+            "040000ff 00000000 ffffffff 00000000", "040000ff 05000000 ffff0304 00000000",
+            "04000002 00000000 01020304 abcd0000", "04000029 87000000 01020304 abcd0000",
+            "0400002a 80000000 01020304 00000000", "04000000 80000000 01020304 abcd0000",
+        ] {
+            let (field, tag) = Self.ntag(before)
+            let password = try #require(Type2Tag.Password([1, 2, 3, 4], acknowledgement: nil))
+            let plan = try await Self.activate(field).changeProtection(with: password, performs: false) { $0 = wanted }
+            #expect(field.writeCount == 0)
+            let done = try await Self.activate(field).changeProtection(with: password) { $0 = wanted }
+            #expect(plan == done)
+            #expect(tag.contents.memory[41 * 4..<43 * 4] == bytes(after)[...], "\(before)")
+            let secret = wanted == .none ? bytes("ffffffff 0000") : [1, 2, 3, 4]
+            #expect(tag.contents.memory[(43 * 4)...].starts(with: secret), "\(before)")
+            let again = try await Self.activate(field).changeProtection(with: password) { $0 = wanted }
+            #expect(again == .init(old: wanted, new: wanted, setsPassword: false))
+        }
+    }
+
+    @Test(arguments: [
+        ("040000ff 00000000", 42, "unsupported"), ("040000ff 00000000", 1, "unsupported"),
+        ("04000014 40000000 01020304", 4, "read-only"), ("04000014 40000000 01020304", nil, "read-only"),
+        ("040000ff 40000000", nil, "none"), ("040000ff 40000000", 4, "read-only"),
+        ("04000004 85000000 01020305", 4, "authentication-failed"),
+    ]) func `Type 2 protection: out of range, locked or behind another password, nothing is written`(
+        before: String,
+        page: Int?,
+        result: String
+    ) async throws {
+        let (field, _) = Self.ntag(before)
+        let password = try Self.password(pack: [0, 0])
+        let code = await errorCode {
+            _ = try await Self.activate(field).changeProtection(with: password) { $0.firstPage = page }
+        }
+        #expect(code?.description ?? "none" == result)
+        #expect(field.writeCount == 0)
+    }
+
+    /// A protection is switched on, extended, or switched off, and every exchange and write of it is cut or answered
+    /// without effect once.
+    @Test(arguments: products, [(nil, 2), (20, 2), (2, nil)] as [(Int?, Int?)])
+    func `Type 2 protection, cut anywhere: the password opens the tag, and the same call completes it`(
+        product: Type2Product,
+        pages: (old: Int?, new: Int?)
+    ) async throws {
+        let page = try #require(product.firstConfigurationPage)
+        func protection(_ first: Int?) -> Type2Protection {
+            first.map { Type2Protection(firstPage: min($0, page), protectsReading: $0 == 2, tries: 3) } ?? .none
+        }
+        /// Changes a tag, and returns the error, and the numbers of exchanges and writes.
+        func change(
+            _ tag: VirtualType2Tag,
+            to first: Int?,
+            _ plan: FaultPlan = FaultPlan()
+        ) async throws -> (code: TagError.Code?, exchanges: Int, writes: Int) {
+            let field = VirtualField()
+            field.bring(tag)
+            let reader = try await Self.activate(field)
+            let before = reader.link.statistics.exchanges
+            field.arm(plan)
+            let code = await errorCode {
+                _ = try await reader.changeProtection(with: Self.password()) { $0 = protection(first) }
+            }
+            return (code, reader.link.statistics.exchanges - before, field.writeCount)
+        }
+        let start = VirtualType2Tag(product)
+        if pages.old != nil { #expect(try await change(start, to: pages.old).code == nil) }
+        let whole = VirtualType2Tag(start.contents)
+        let cost = try await change(whole, to: pages.new)
+        #expect(cost.code == nil)
+        let torn = (0..<8).map { TornWrite.mixed(seed: $0) }
+        let plans =
+            FaultPlan.everyLoss(inExchanges: cost.exchanges) + FaultPlan.everyTear(inWrites: cost.writes, leaving: torn)
+            + FaultPlan.every([.mute, .bitError, .deaf], inExchanges: cost.exchanges)
+        for plan in plans {
+            let tag = VirtualType2Tag(start.contents)
+            _ = try await change(tag, to: pages.new, plan)
+            let (copy, field) = (VirtualType2Tag(tag.contents), VirtualField())
+            field.bring(copy)
+            if await errorCode({ try await Self.activate(field).writeNDEF(message(9)) }) != nil {
+                let owner = try await Self.activate(field)
+                try await owner.unlock(with: Self.password())
+                try await owner.writeNDEF(message(9))
+            }
+            #expect(try await change(tag, to: pages.new).code == nil, "\(plan)")
+            #expect(tag.contents.memory == whole.contents.memory, "\(plan)")
+            #expect(tag.contents.failedAuthentications == 0)
+        }
+    }
+
     // MARK: Authentication
+
+    @Test(arguments: ["04000002 03000000", "04000029 83000000", "04000002 83000000"])
+    func `Type 2 password: a wrong one is counted once, even when its answer is lost`(configuration: String)
+        async throws
+    {
+        for plan in [FaultPlan()] + FaultPlan.every([.mute, .bitError, .tooLong(by: 1)], inExchanges: 8) {
+            let (field, tag) = Self.ntag(configuration + "09090909")
+            let reader = try await Self.activate(field)
+            field.arm(plan)
+            let code = await errorCode { try await reader.protect(with: Self.password()) }
+            #expect(code != nil)
+            #expect(tag.contents.failedAuthentications <= 1, "\(plan)")
+        }
+    }
+
+    @Test func `Type 2 password: after too many wrong ones, the right one is refused, and an open tag stays open`()
+        async throws
+    {
+        for (configuration, writes) in [("04000002 03000000 01020304 abcd", 0), ("040000ff 03000000", 2)] {
+            let (field, tag) = Self.ntag(configuration)
+            for _ in 0..<3 {
+                let wrong = try Self.password(9)
+                #expect(await errorCode { try await Self.activate(field).authenticate(wrong) } == .authenticationFailed)
+            }
+            let code = await errorCode { try await Self.activate(field).protect(with: Self.password()) }
+            #expect(code == .authenticationFailed && field.writeCount == writes)
+            #expect(bytes(configuration).starts(with: tag.contents.memory[41 * 4..<43 * 4]))
+        }
+    }
 
     /// An NTAG213 that is written with its password alone: a message of 20 bytes is refused before, or tried.
     private static func write(_ before: (Type2Tag, VirtualField) async throws -> Void) async throws -> TagError.Code? {

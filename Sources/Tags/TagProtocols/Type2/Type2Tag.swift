@@ -494,7 +494,7 @@ public final class Type2Tag: ForumTag {
     /// The 4-bit answer that confirms a command.
     package static let acknowledge: UInt8 = 0x0A
     /// The number of times that a command is repeated. All Type 2 commands sent here may be repeated.
-    private static let retries = 2
+    static let retries = 2
     /// How long to wait after the second part of SECTOR SELECT. The tag confirms by not answering (NFC Forum T2T 1.2,
     /// 5.4).
     private static let passiveAcknowledgeTime = Airtime.milliseconds(1)
