@@ -16,6 +16,7 @@ struct CommandFailureTests {
     private static let moved = "Hold the tag still and try again."
     private static let unformatted = "Use a tag that is formatted for NDEF."
     private static let torn = "Write the tag again, or use another one."
+    private static let unlock = "for NTAG21x and Ultralight EV1: nfc tag"
     private static let worn = "Try again. If it happens again, the tag is worn out."
 
     @Test(
@@ -24,10 +25,10 @@ struct CommandFailureTests {
             (.badVersion, "bad-version", unformatted), (.noMessageTLV, "no-ndef-tlv", unformatted),
             (.badChecksum, "bad-checksum", unformatted), (.lengthOverrun, "tlv-overrun", torn),
             (.writeInProgress, "write-in-progress", torn), (.readOnly, "read-only", "Use another tag."),
-            (.readProtected, "read-protected", "Use a program that knows its password or key."),
+            (.readProtected, "read-protected", "Use a program that knows its password or key; \(unlock) read --unlock"),
             (.messageTooLong, "message-too-long", "Use a shorter message, or a tag with more memory."),
-            (.keyNeeded, "key-needed", "Use a program that knows the password or key."), (.refused, "refused", worn),
-            (.updateFailed, "update-failed", worn), (.badAnswer, "bad-answer", worn),
+            (.keyNeeded, "key-needed", "Use a program that knows the password or key; \(unlock) write --unlock"),
+            (.refused, "refused", worn), (.updateFailed, "update-failed", worn), (.badAnswer, "bad-answer", worn),
             (.unsupported, "unsupported", nil),
         ] as [(TagError.Code, String, String?)]
     )

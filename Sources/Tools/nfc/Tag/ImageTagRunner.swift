@@ -11,7 +11,7 @@ struct ImageTagRunner {
     /// The tag as seen by the reader.
     let tag: ActivatedTag
 
-    init(_ virtualTag: any VirtualTag) async throws(TagError) {
+    init(_ virtualTag: any VirtualTag, unlock password: Type2Tag.Password? = nil) async throws(TagError) {
         field.bring(virtualTag)
         guard let link = field.link(for: virtualTag.technology) else {
             throw TagError(.unsupported, "The virtual field doesn't support the tag's technology yet.")
@@ -20,13 +20,15 @@ struct ImageTagRunner {
         let (target, forumTag) = try await Self.activate(over: link)
         try await forumTag.prepare()
         tag = ActivatedTag(target: target, link: link, forumTag: forumTag, origin: .zero)
+        try await tag.unlock(password)
     }
 
     /// Activates and reads a tag like a session does, even if it can't hold NDEF. Returns the report, and an error if
     /// the tag holds no NDEF or does not answer.
     static func read(
         _ virtualTag: any VirtualTag,
-        _ contents: TagContents
+        _ contents: TagContents,
+        unlock password: Type2Tag.Password? = nil
     ) async throws(TagError) -> (TagReport, TagError?) {
         let runner: ImageTagRunner
         do throws(TagError) {
@@ -42,6 +44,7 @@ struct ImageTagRunner {
             let status = isSilent ? nil : TagReport.Status.notNDEF
             return (TagReport(type: type, product: contents.product, uid: contents.uid, status: status), error)
         }
+        try await runner.tag.unlock(password)
         return try await runner.read(product: contents.product)
     }
 

@@ -87,8 +87,17 @@ struct TagChangeOptions: ParsableArguments {
     }
 
     /// Shows the plan, asks unless `--yes` is given, and carries the plan out. On a reader, the tag may be removed
-    /// while the question waits.
-    func carryOut(_ prompt: String, done: String, _ change: @escaping Change) async throws {
+    /// while the question waits. With `password`, it is sent to the tag before.
+    func carryOut(
+        _ prompt: String,
+        done: String,
+        unlock password: Type2Tag.Password? = nil,
+        _ work: @escaping Change
+    ) async throws {
+        let change: Change = { tag, performs throws(TagError) in
+            try await tag.unlock(password)
+            return try await work(tag, performs)
+        }
         let plan: TagChangePlan
         var reader: String?
         switch try source.open(prompt) {

@@ -30,7 +30,7 @@ struct TagCommand: ParsableCommand {
             TagReadCommand.self, TagWriteCommand.self, TagLockCommand.self, TagCreateCommand.self,
             TagInfoCommand.self, TagConvertCommand.self, TagDumpCommand.self, TagCompareCommand.self,
             TagRestoreCommand.self, TagCloneCommand.self, TagWipeCommand.self, TagFormatCommand.self,
-            TagRawCommand.self, TagVerifyCommand.self,
+            TagProtectCommand.self, TagUnprotectCommand.self, TagRawCommand.self, TagVerifyCommand.self,
         ]
     )
 }
@@ -69,6 +69,8 @@ struct TagReadCommand: AsyncParsableCommand {
 
     @OptionGroup var source: TagSourceOptions
 
+    @OptionGroup var unlocking: UnlockOptions
+
     @Option(help: ArgumentHelp("Save the image afterwards. Some tags count their readings.", valueName: "file"))
     var out: String?
 
@@ -82,17 +84,17 @@ struct TagReadCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var (report, error) = try await read()
+        var (report, error) = try await read(unlock: unlocking.password())
         report.out = out
         if let failure = report.failure(error) { throw failure }
         report.print(json: json)
     }
 
-    private func read() async throws -> (TagReport, TagError?) {
+    private func read(unlock password: Type2Tag.Password?) async throws -> (TagReport, TagError?) {
         switch try source.open() {
         case .image(let file):
             let tag = file.makeTag()
-            let result = try await ImageTagRunner.read(tag, file.contents)
+            let result = try await ImageTagRunner.read(tag, file.contents, unlock: password)
             if let out { try file.save(tag, to: out) }
             return result
         case .reader(let session):
@@ -100,6 +102,7 @@ struct TagReadCommand: AsyncParsableCommand {
                 doneMessage: "The tag was read.",
                 failure: { TagReport($0).failure($0.ndefStatus.error)?.message }
             ) { tag throws(TagError) in
+                try await tag.unlock(password)
                 var findings = try await tag.read()
                 findings.product = await tag.productName()
                 return findings
@@ -157,6 +160,8 @@ struct TagWriteCommand: AsyncParsableCommand {
 
     @OptionGroup var writing: WriteOptions
 
+    @OptionGroup var unlocking: UnlockOptions
+
     @Option(help: ArgumentHelp("Save the image in this file.", valueName: "file"))
     var out: String?
 
@@ -176,10 +181,11 @@ struct TagWriteCommand: AsyncParsableCommand {
 
     func run() async throws {
         let bytes = try writing.content.bytes(writing.split(words).links)
+        let password = try unlocking.password()
         var (report, failure) =
             switch try source.open(WriteOptions.prompt) {
-            case .image(let file): try await write(bytes, to: file)
-            case .reader(let session): try await write(bytes, in: session)
+            case .image(let file): try await write(bytes, to: file, unlock: password)
+            case .reader(let session): try await write(bytes, in: session, unlock: password)
             }
         report.out = out
         if let failure { throw report.failure(ofWrite: failure) }
@@ -187,10 +193,14 @@ struct TagWriteCommand: AsyncParsableCommand {
     }
 
     /// Writes to an image and saves it. The report describes the tag after the write.
-    private func write(_ bytes: [UInt8], to file: ImageFile) async throws -> (TagReport, TagWriteFailure?) {
+    private func write(
+        _ bytes: [UInt8],
+        to file: ImageFile,
+        unlock password: Type2Tag.Password?
+    ) async throws -> (TagReport, TagWriteFailure?) {
         try file.checkTarget(out)
         let tag = file.makeTag()
-        let runner = try await ImageTagRunner(tag)
+        let runner = try await ImageTagRunner(tag, unlock: password)
         if let tearAfter { runner.arm(.tear(afterWrite: tearAfter)) }
         let outcome = await runner.tag.write(bytes, checks: writing.check, locks: writing.lock)
         try file.save(tag, to: out)
@@ -198,19 +208,24 @@ struct TagWriteCommand: AsyncParsableCommand {
             StandardError.writeLine("Note: The field was not cut: there were fewer than \(tearAfter) writes.")
         }
         // Read the tag in a separate field, so that the read is not counted in the write's airtime.
-        var (report, _) = try await ImageTagRunner(tag).read(product: file.product)
+        var (report, _) = try await ImageTagRunner(tag, unlock: password).read(product: file.product)
         report.cost = outcome.findings.cost
         report.activation = outcome.findings.activation
         return (report, outcome.failure)
     }
 
-    private func write(_ bytes: [UInt8], in session: TagSession) async throws -> (TagReport, TagWriteFailure?) {
+    private func write(
+        _ bytes: [UInt8],
+        in session: TagSession,
+        unlock password: Type2Tag.Password?
+    ) async throws -> (TagReport, TagWriteFailure?) {
         let (checks, locks) = (writing.check, writing.lock)
         let outcome = try await session.withOneTag(
             doneMessage: writing.doneMessage,
             failure: { $0.failure?.sheetMessage }
         ) { tag throws(TagError) in
-            await tag.write(bytes, checks: checks, locks: locks, describing: .product)
+            try await tag.unlock(password)
+            return await tag.write(bytes, checks: checks, locks: locks, describing: .product)
         }
         return (TagReport(outcome.findings, on: session.environment), outcome.failure)
     }

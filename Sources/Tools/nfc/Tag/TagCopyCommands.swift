@@ -36,6 +36,8 @@ struct TagDumpCommand: AsyncParsableCommand {
 
     @OptionGroup var source: TagSourceOptions
 
+    @OptionGroup var unlocking: UnlockOptions
+
     @Option(help: ArgumentHelp("The file to make; - for standard output.", valueName: "file"))
     var out: String
 
@@ -57,7 +59,8 @@ struct TagDumpCommand: AsyncParsableCommand {
             throw CommandFailure("same-file", message)
         }
         try ImageFile.checkPlace(out)
-        let (dump, reader) = try await source.dump("Hold the tag to dump near the reader.")
+        let password = try unlocking.password()
+        let (dump, reader) = try await source.dump("Hold the tag to dump near the reader.", unlock: password)
         let format = format ?? TagImage.Format(path: out) ?? .json
         let lost = try ImageFile.save(TagImage(dump.contents, format: format), to: out, isLossy: true)
         if !lost.isEmpty { StandardError.writeLine("Note: \(out) does not have \(lost.joined(separator: ", ")).") }
@@ -81,12 +84,16 @@ struct TagDumpCommand: AsyncParsableCommand {
 
 extension TagSourceOptions {
     /// Reads all of the tag on the reader, or of an image as a reader does. Also returns the reader's name.
-    func dump(_ prompt: String) async throws -> (TagDump, reader: String?) {
+    func dump(
+        _ prompt: String,
+        unlock password: Type2Tag.Password? = nil
+    ) async throws -> (TagDump, reader: String?) {
         switch try open(prompt) {
-        case .image(let file): return (try await ImageTagRunner(file.makeTag()).tag.dump(), nil)
+        case .image(let file): return (try await ImageTagRunner(file.makeTag(), unlock: password).tag.dump(), nil)
         case .reader(let session):
             let dump = try await session.withOneTag(doneMessage: "The tag was read.") { tag throws(TagError) in
-                try await tag.dump()
+                try await tag.unlock(password)
+                return try await tag.dump()
             }
             return (dump, session.readerName)
         }
@@ -179,6 +186,8 @@ struct TagRestoreCommand: AsyncParsableCommand {
 
     @OptionGroup var options: TagChangeOptions
 
+    @OptionGroup var unlocking: UnlockOptions
+
     mutating func validate() throws { try options.use(image: image) }
 
     func run() async throws {
@@ -187,6 +196,7 @@ struct TagRestoreCommand: AsyncParsableCommand {
         try await options.carryOut(
             "Hold the tag to write near the reader.",
             done: "The data are written.",
+            unlock: unlocking.password(),
             restoring(file.contents, message: message)
         )
     }
@@ -304,6 +314,8 @@ struct TagWipeCommand: AsyncParsableCommand {
 
     @OptionGroup var options: TagChangeOptions
 
+    @OptionGroup var unlocking: UnlockOptions
+
     @Flag(help: "Remove the formatting for NDEF too.")
     var blank = false
 
@@ -311,9 +323,11 @@ struct TagWipeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let content = blank ? DataContent.blank : .empty
-        try await options.carryOut("Hold the tag to wipe near the reader.", done: "The tag is empty.") {
-            tag,
-            performs throws(TagError) in
+        try await options.carryOut(
+            "Hold the tag to wipe near the reader.",
+            done: "The tag is empty.",
+            unlock: unlocking.password()
+        ) { tag, performs throws(TagError) in
             let forumTag = try tag.ndef
             try await forumTag.prepare()
             var plan = await TagChangePlan(tag)

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+import LinuxSupport
+import NFCSessions
+import TagImages
+import TagProtocols
+
+struct TagProtectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "protect",
+        abstract: "Protect a tag with a password, for writing, or for reading too.",
+        discussion: """
+            For NTAG21x and MIFARE Ultralight EV1; the passwords and keys of other tags
+            are not supported. It shows what will change, and asks first. On a tag that
+            is protected already, give its password to change what it protects. To
+            change the password itself, use nfc tag unprotect first.
+
+            Without --from, the message and the lock bits are protected, so everybody
+            can read the message, and nobody can change or lock it. If the tag leaves
+            in between, it accepts the password or needs none: run the command again to
+            complete it.
+
+            The password has four bytes. Write it as hex:01020304 or 0x01020304, or as
+            text:abcd. Other users can see the words of a command, so better use
+            file:PATH or env:NAME, for a file or a variable of the environment with one
+            of these; file:- is standard input. Without --password, the command asks.
+
+            Examples:
+              nfc tag protect --reader pcsc
+              nfc tag protect card.nfc --password file:secret --yes
+              nfc tag protect card.nfc --password text:abcd --read --tries 5
+
+            Exit status: 0 when the tag is protected, 1 when the plan was not confirmed,
+            the tag has another password, refused or left, or no tag was found, 2 for
+            wrong usage, 3 without a reader, 130 when cancelled.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
+    var image: String?
+
+    @OptionGroup var options: TagChangeOptions
+
+    @Option(help: "The password: hex:, text:, file: or env:. Default: ask.")
+    var password: String?
+
+    @Option(
+        help: ArgumentHelp("The answer of the tag to its password, two bytes in hex. Default: 0000.", valueName: "hex")
+    )
+    var pack: HexArgument?
+
+    @Flag(help: "Protect reading too. Phones can't read the message then.")
+    var read = false
+
+    @Option(help: ArgumentHelp("The first protected page. Default: 2, the lock bits.", valueName: "page"))
+    var from: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "After this many wrong passwords in a row, 1 to 7, the tag never accepts one again; 0 for no limit. Default: "
+                + "as it is.",
+            valueName: "n"
+        )
+    )
+    var tries: Int?
+
+    mutating func validate() throws {
+        try options.use(image: image)
+        if let pack, pack.bytes.count != 2 { throw ValidationError("--pack takes two bytes, such as abcd.") }
+        if let tries, !(0...7).contains(tries) { throw ValidationError("--tries takes a number from 0 to 7.") }
+        guard from ?? 2 >= 2 else { throw ValidationError("--from takes a page from 2 on, after the UID.") }
+    }
+
+    func run() async throws {
+        let secret = try TagPassword.read(password, acknowledgement: pack?.bytes, isNew: true)
+        let (from, read, tries) = (from ?? 2, read, tries)
+        try await options.carryOut("Hold the tag to protect near the reader.", done: "The tag is protected.") {
+            tag,
+            performs throws(TagError) in
+            try await tag.changeProtection(with: secret, performs) { protection in
+                protection.firstPage = from
+                protection.protectsReading = read
+                if let tries { protection.tries = tries }
+            }
+        }
+    }
+}
+
+struct TagUnprotectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unprotect",
+        abstract: "Remove the protection by a password, and the password.",
+        discussion: """
+            For NTAG21x and MIFARE Ultralight EV1, with the password of the tag. It
+            shows what will change, and asks first. If the tag leaves in between, it
+            accepts the password or needs none: run the command again to complete it.
+            nfc tag protect --help explains how to give the password. To use it once,
+            and leave the protection on, see --unlock of nfc tag read, write, dump,
+            restore and wipe.
+
+            Examples:
+              nfc tag unprotect --reader pcsc
+              nfc tag unprotect card.nfc --password file:secret --yes
+
+            Exit status: 0 when the tag is open, 1 when the plan was not confirmed, the
+            tag has another password, refused or left, or no tag was found, 2 for wrong
+            usage, 3 without a reader, 130 when cancelled.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
+    var image: String?
+
+    @OptionGroup var options: TagChangeOptions
+
+    @Option(help: "The password: hex:, text:, file: or env:. Default: ask.")
+    var password: String?
+
+    mutating func validate() throws { try options.use(image: image) }
+
+    func run() async throws {
+        let secret = try TagPassword.read(password)
+        try await options.carryOut("Hold the protected tag near the reader.", done: "The tag is open.") {
+            tag,
+            performs throws(TagError) in try await tag.changeProtection(with: secret, performs) { $0 = .none }
+        }
+    }
+}
+
+/// The option of a command that uses a protected tag once.
+struct UnlockOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Send the tag's password first: hex:, text:, file: or env:, as nfc tag protect --help explains; or ask.",
+            valueName: "password"
+        )
+    )
+    var unlock: String?
+
+    /// The password; nil when the option is not given.
+    func password() throws -> Type2Tag.Password? {
+        guard let unlock else { return nil }
+        return try TagPassword.read(unlock == "ask" ? nil : unlock)
+    }
+}
+
+extension ActivatedTag {
+    /// Sends a password to the tag; does nothing without one.
+    func unlock(_ password: Type2Tag.Password?) async throws(TagError) {
+        if let password { try await tagWithPassword().unlock(with: password) }
+    }
+
+    fileprivate func changeProtection(
+        with password: Type2Tag.Password,
+        _ performs: Bool,
+        _ change: (inout Type2Protection) -> Void
+    ) async throws(TagError) -> TagChangePlan {
+        let tag = try await tagWithPassword()
+        var plan = await TagChangePlan(self)
+        let protection = try await tag.changeProtection(with: password, performs: performs, change)
+        let (old, new) = (protection.old, protection.new)
+        if protection.setsPassword {
+            let isOn = new.firstPage != nil
+            plan.changes.append(TagDifference("password", isOn ? nil : "set", isOn ? "set" : nil))
+        }
+        for (part, before, after) in [
+            ("protection", old.scope, new.scope), ("tries", old.allowance, new.allowance),
+        ] where before != after { plan.changes.append(TagDifference(part, before, after)) }
+        if protection.setsPassword, new.firstPage != nil {
+            plan.notes.append("Nobody can remove this protection without the password")
+        }
+        if new.tries > 0, new.firstPage != nil {
+            let count = RecordText.count(new.tries, "wrong password")
+            plan.notes.append("After \(count) in a row, the tag never accepts a password again")
+        }
+        return plan
+    }
+
+    private func tagWithPassword() async throws(TagError) -> Type2Tag {
+        if let tag = try ndef as? Type2Tag { return tag }
+        let type = forumTag.map { "a Type \($0.type.rawValue) tag" }
+        throw TagError.noPassword(await productName() ?? type ?? "of another kind")
+    }
+}
+
+extension Type2Protection {
+    /// What the password is needed for; nil for nothing.
+    fileprivate var scope: String? {
+        firstPage.map { "\(protectsReading ? "reading and writing" : "writing"), from page \($0) on" }
+    }
+
+    fileprivate var allowance: String { tries == 0 ? "no limit" : "\(tries) in a row" }
+}
+
+/// Reads a password that the user gave.
+enum TagPassword {
+    /// Returns the password that a text describes; with nil, asks for it on the terminal, and twice for a new one. A
+    /// message never contains it.
+    static func read(
+        _ text: String?,
+        acknowledgement: [UInt8]? = nil,
+        isNew: Bool = false
+    ) throws -> Type2Tag.Password {
+        let bytes = try text.map(described(by:)) ?? asked(isNew: isNew)
+        guard let password = Type2Tag.Password(bytes, acknowledgement: acknowledgement) else {
+            throw failure("The password has \(RecordText.count(bytes.count, "byte")), but a tag's has four.")
+        }
+        return password
+    }
+
+    private static func described(by text: String) throws -> [UInt8] {
+        if let path = text.rest(after: "file:") {
+            let content = try InputFile.named(path, limit: 4096).readToEnd()
+            return try plainBytes(String(decoding: content, as: UTF8.self).lineWithoutEnd)
+        }
+        if let name = text.rest(after: "env:") {
+            guard let value = unsafe getenv(name) else { throw failure("The environment has no variable \(name).") }
+            return try plainBytes(unsafe String(cString: value))
+        }
+        return try plainBytes(text)
+    }
+
+    private static func plainBytes(_ text: String) throws -> [UInt8] {
+        if let text = text.rest(after: "text:") { return Array(text.utf8) }
+        guard let hex = text.rest(after: "hex:") ?? text.rest(after: "0x") else {
+            throw failure("Write the password as hex:01020304, 0x01020304 or text:abcd, so that its bytes are clear.")
+        }
+        guard let bytes = HexArgument(argument: hex)?.bytes else {
+            throw failure("The password has something other than pairs of hex digits. Write it like hex:01020304.")
+        }
+        return bytes
+    }
+
+    private static func asked(isNew: Bool) throws -> [UInt8] {
+        guard isatty(STDIN_FILENO) == 1 else {
+            throw failure("Give the password: hex:01020304, text:abcd, file:PATH or env:NAME.")
+        }
+        let line = try hiddenLine("Password of the tag, such as hex:01020304 or text:abcd:")
+        if isNew, try hiddenLine("Once more:") != line {
+            throw CommandFailure("not-confirmed", "The two passwords differ. Nothing was changed.")
+        }
+        return try plainBytes(line)
+    }
+
+    /// Reads a line from the terminal, which does not show it.
+    private static func hiddenLine(_ prompt: String) throws -> String {
+        var shown = termios()
+        guard unsafe tcgetattr(STDIN_FILENO, &shown) == 0 else { throw failure("The terminal can't be read.") }
+        var hidden = shown
+        // Ctrl-C arrives as a key, so that the terminal always gets its settings back.
+        hidden.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
+        _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+        defer { _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown) }
+        StandardError.writeLine(prompt)
+        var line: [UInt8] = []
+        while true {
+            var key: UInt8 = 0
+            guard unsafe Glibc.read(STDIN_FILENO, &key, 1) == 1, key != 0x03, key != 0x04 else {
+                throw CommandFailure(.cancelled, "cancelled", "Cancelled.")
+            }
+            switch key {
+            case 0x0A, 0x0D: return String(decoding: line, as: UTF8.self)
+            case 0x08, 0x7F: _ = line.popLast()
+            default: line.append(key)
+            }
+        }
+    }
+
+    private static func failure(_ message: String) -> CommandFailure { CommandFailure(.usage, "bad-password", message) }
+}
+
+extension String {
+    fileprivate func rest(after prefix: String) -> String? {
+        hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+    }
+
+    /// The text before the end of its first line.
+    fileprivate var lineWithoutEnd: String { String(prefix { !$0.isNewline }) }
+}
