@@ -52,6 +52,7 @@ public struct FlowRun: Sendable {
     var goalText: String?
     /// The values that the first run wrote to each of its tags.
     var courses: [MemoryCourse] = []
+    private let isCancelledByTest: Bool
     /// Whether the app has connected again to a tag that slipped away and came back as it was before the run.
     let triesAgain: Bool
     /// The run without faults with the second tag alone; nil unless that tag takes the place of the first.
@@ -69,7 +70,7 @@ public struct FlowRun: Sendable {
 
     /// Whether the flow ended because the user or the test cancelled it.
     public var isCancelled: Bool {
-        error is CancellationError || happened.contains { $0.kind == .cancel || $0.kind == .stop }
+        isCancelledByTest || error is CancellationError || happened.contains { $0.kind == .cancel || $0.kind == .stop }
     }
 
     /// Whether the system refused or ended a session because it was busy or the app went to the background.
@@ -95,6 +96,7 @@ public struct FlowRun: Sendable {
         shownErrors = state.shownErrors
         errorsAfterSuccess = state.errorsAfterSuccess
         triesAgain = state.triesAgain
+        isCancelledByTest = state.isCancelledByTest
         completions = state.completions
         self.leavesSessionOpen = leavesSessionOpen
         var count = 0

@@ -136,6 +136,7 @@ extension TestField {
         guard sheet.cancel() else {
             throw FieldError(.noButton, "No session is active, so there is no Cancel button. Begin a session first.")
         }
+        state.withLock { $0.isCancelledByTest = true }
     }
 
     private func act(_ what: String) async throws {

@@ -37,6 +37,8 @@ public final class TestField: Sendable {
         var shownErrors: [String] = []
         /// The errors that the app has shown after the sheet's check mark.
         var errorsAfterSuccess: [String] = []
+        /// Whether the test has pressed Cancel.
+        var isCancelledByTest = false
         var tagsMade: UInt64 = 0
         var sessionsMade = 0
         /// The steps of the script that have happened.
