@@ -25,7 +25,7 @@ public enum Rules {
         .uncheckedCardSession, .deprecatedName, .handDecodedRecord, .malformedRecord, .invalidatedTwice,
         .scanWithoutAction, .unreachableDidDetect, .forcedErrorCast, .errorByText, .manyTagsTextOnly,
         .forcedTagSession, .misplacedLinkHandler, .mainActorDelegate, .impossibleCommand,
-        .unpolledTechnology, .singleBlockLoop,
+        .unpolledTechnology, .singleBlockLoop, .failureAsSuccess, .forcedTagData,
     ]
 
     /// The rules about texts for users.

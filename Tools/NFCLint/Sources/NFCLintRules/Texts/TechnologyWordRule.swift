@@ -176,15 +176,28 @@ extension Rule {
         _ findings: inout Findings,
         language: String? = nil
     ) -> Bool {
-        let found = words(unit.options.products.reduce(text.text) { $0.replacing($1, with: "") }).filter { word in
+        let found = technicalTerms(text, unit).filter { word in
             let code = language?.prefix { $0.isLetter }.lowercased() ?? ""
             return common[word.lowercased()]?.contains(code) != true
         }
         let names = found.map { "\"\($0)\"" }.joined(separator: ", ")
         if !found.isEmpty {
-            findings.add(text.place, "People do not know the term \(names): \(text.shown)", severity: severity)
+            let remedy: String? =
+                switch text.role {
+                case .instruction: nil
+                case .progress: "Name the object or the result: \"The door is open.\""
+                case .error: "Say what happened and what to do: \"The badge was not read. Hold it still.\""
+                case .usage: "Say what the app reads and why: \"Badges are scanned to open doors.\""
+                }
+            let message = "People do not know the term \(names): \(text.shown)"
+            findings.add(text.place, message, remedy: remedy, severity: severity)
         }
         return !found.isEmpty
+    }
+
+    /// The technical terms in a text, except in names of products.
+    static func technicalTerms(_ text: SheetText, _ unit: Unit) -> [String] {
+        words(unit.options.products.reduce(text.text) { $0.replacing($1, with: "") })
     }
 
     /// A reader whose instruction is translated.

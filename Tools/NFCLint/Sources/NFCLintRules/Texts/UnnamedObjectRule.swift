@@ -16,7 +16,7 @@ extension Rule {
                     var session: NFCNDEFReaderSession?
                     func scan() {
                         session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the tag."
+                        session?.alertMessage = "Hold your iPhone near the sticker."
                         session?.begin()
                     }
                 }
@@ -88,6 +88,8 @@ extension Rule {
                     findings.add(text.place, "The object's name was not filled in: \(text.shown)")
                     continue
                 }
+                // TXT001 says the same of a text with a technical term.
+                guard Rule.technicalTerms(text, unit).isEmpty else { continue }
                 guard !unit.options.objects.contains(where: { lower.contains($0.lowercased()) }) else { continue }
                 let words = text.words.map { $0.lowercased() }
                 let near: Set<String> = [
@@ -96,13 +98,13 @@ extension Rule {
                 let object = words.indices.first { near.contains(words[$0]) && names(words, behind: $0) != nil }
                 guard let object, let name = names(words, behind: object), vague.contains(name.word) else { continue }
                 // A word in the middle is followed by a clause that describes the object.
-                guard name.isTag || name.index == words.count - 1 else { continue }
+                guard name.index == words.count - 1 else { continue }
                 findings.add(text.place, "The instruction does not name the object: \(text.shown)")
             }
         }
     )
     private static let vague: Set<String> = [
-        "it", "something", "item", "items", "tag", "tags", "object", "thing", "chip", "sticker",
+        "it", "something", "item", "items", "object", "thing", "chip", "sticker",
     ]
     private static let fillers: Set<String> = [
         "the", "a", "an", "your", "this", "that", "nfc", "ndef", "rfid", "to", "of", "any", "another", "compatible",
@@ -110,10 +112,10 @@ extension Rule {
     ]
 
     /// The first significant word after a preposition, and its index.
-    private static func names(_ words: [String], behind index: Int) -> (word: String, index: Int, isTag: Bool)? {
+    private static func names(_ words: [String], behind index: Int) -> (word: String, index: Int)? {
         for next in words.indices where next > index {
             if fillers.contains(words[next]) { continue }
-            return (words[next], next, words[next].hasPrefix("tag"))
+            return (words[next], next)
         }
         return nil
     }

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCLintEngine
+import SwiftSyntax
+
+extension Rule {
+    /// A failure ends the session as a success does.
+    static let failureAsSuccess = Rule(
+        id: "SRC037",
+        severity: .warning,
+        title: "A failure is shown as a success",
+        why: """
+            invalidate() closes the sheet with a check mark, whatever its text says. People do not try again, and do \
+            not notice that nothing was read or written.
+            """,
+        fix: "Call invalidate(errorMessage:) with the text, so that the sheet shows an error symbol.",
+        bad: [
+            callback("if let error { session.alertMessage = \"The badge moved.\"; session.invalidate(); return }"),
+            callback("guard nil == error else { session.alertMessage = \"It moved.\"; return session.invalidate() }"),
+            callback(
+                """
+                if error != nil { session.alertMessage = "The badge moved." } else { session.alertMessage = "Done." }
+                session.invalidate()
+                """
+            ),
+            callback("do { try save() } catch { session.alertMessage = \"Not saved.\"; session.invalidate() }"),
+            callback(
+                """
+                switch status {
+                case .readWrite: write(tag)
+                @unknown default:
+                    session.alertMessage = "This badge is not known."
+                    session.invalidate()
+                }
+                """
+            ),
+            .objective(
+                """
+                - (void)open:(id<NFCNDEFTag>)tag {
+                    [self.session connectToTag:tag completionHandler:^(NSError *error) {
+                        if (error != nil) {
+                            NSLog(@"%@", error);
+                            self.session.alertMessage = @"The badge moved.";
+                            [self.session invalidateSession];
+                        }
+                    }];
+                }
+                """
+            ),
+        ],
+        good: [
+            callback(
+                """
+                if error != nil { return session.invalidate(errorMessage: "The badge moved.") }
+                session.alertMessage = "The door is open."
+                session.invalidate()
+                """
+            ),
+            // Another attempt, and a text before the error message.
+            callback("if error != nil { session.alertMessage = \"Hold it still.\"; session.restartPolling(); return }"),
+            callback(
+                """
+                guard error == nil else {
+                    session.alertMessage = "Wait."
+                    return session.invalidate(errorMessage: "The badge moved.")
+                }
+                """
+            ),
+            // Ends early, with a success.
+            callback("guard let door else { session.alertMessage = \"Done.\"; return session.invalidate() }"),
+            .objective(
+                """
+                - (void)end:(NSError *)error {
+                    if (error) { [self.session invalidateSessionWithErrorMessage:@"The badge moved."]; return; }
+                    self.session.alertMessage = @"The door is open.";
+                    [self.session invalidateSession];
+                }
+                """
+            ),
+        ],
+        check: { unit, findings in
+            let text = "The sheet shows a check mark, although this is a failure."
+            for statement in unit.objective.flatMap(\.failuresAsSuccess) { findings.add(statement.place, text) }
+            for (number, function) in unit.ownFunctions {
+                for assignment in function.assignments where assignment.name == "alertMessage" {
+                    guard let item = assignment.target.enclosing(CodeBlockItemSyntax.self),
+                        let base = assignment.target.memberBase, let list = item.parent, isFailure(list),
+                        unit.sessions.isSession(base: base.words), ends(after: item, base.words)
+                    else { continue }
+                    findings.add(unit.place(assignment.target, number), text)
+                }
+            }
+        }
+    )
+
+    /// Whether statements run only if something failed.
+    private static func isFailure(_ list: Syntax) -> Bool {
+        guard let owner = (list.parent?.is(CodeBlockSyntax.self) == true ? list.parent?.parent : list.parent) else {
+            return false
+        }
+        if owner.is(CatchClauseSyntax.self) { return true }
+        if let branch = owner.as(IfExprSyntax.self) {
+            let isElse = branch.elseBody?.as(CodeBlockSyntax.self)?.statements.id == list.id
+            let marks = isElse ? ["error==nil", "nil==error"] : ["error!=nil", "nil!=error", "leterror", "=error"]
+            return branch.conditions.count == 1 && has(marks, branch.conditions)
+        }
+        if let check = owner.as(GuardStmtSyntax.self) {
+            return has(["error==nil", "nil==error", "status==.readwrite"], check.conditions)
+        }
+        guard let label = owner.as(SwitchCaseSyntax.self)?.label, let choice = owner.enclosing(SwitchExprSyntax.self)
+        else { return false }
+        // Without a case for tags that can be written, a default is not a failure.
+        let isWriting = has(["case.readwrite:"], choice.cases)
+        return has(["case.failure"], label)
+            || isWriting && has(["default:", "case.notsupported", "case.readonly:"], label)
+    }
+
+    /// Whether a condition or a label contains one of some texts, without spaces and in lower case.
+    private static func has(_ marks: [String], _ node: some SyntaxProtocol) -> Bool {
+        let text = node.trimmedDescription.filter { !$0.isWhitespace }.lowercased()
+        return marks.contains { text.contains($0) }
+    }
+
+    /// Whether the next end of the session, in the same statements or after their `if`, has no error message.
+    private static func ends(after item: CodeBlockItemSyntax, _ session: String) -> Bool {
+        var item = item
+        for _ in 0..<2 {
+            guard let list = item.parent?.as(CodeBlockItemListSyntax.self) else { return false }
+            for next in list where next.position > item.position {
+                let statement = next.item.as(ReturnStmtSyntax.self)?.expression ?? next.item.as(ExprSyntax.self)
+                let call = statement?.core.as(FunctionCallExprSyntax.self)
+                if let call, call.calledExpression.lastName == "invalidate",
+                    call.calledExpression.memberBase?.words == session
+                {
+                    return call.arguments.isEmpty
+                }
+                if next.item.is(StmtSyntax.self), !next.item.is(ExpressionStmtSyntax.self) { return false }
+                if let call, !Names.isLog(call) { return false }
+            }
+            guard let outer = list.enclosing(CodeBlockItemSyntax.self), list.enclosing(IfExprSyntax.self) != nil,
+                list.parent?.parent?.is(IfExprSyntax.self) == true
+            else { return false }
+            item = outer
+        }
+        return false
+    }
+
+    /// A reader whose callback of `connect` has these statements.
+    private static func callback(_ statements: String) -> Example {
+        .swift(
+            """
+            class Reader: NSObject, NFCNDEFReaderSessionDelegate {
+                func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                    session.connect(to: tags[0]) { error in
+                        \(statements.replacing("\n", with: "\n            "))
+                    }
+                }
+            }
+            """
+        )
+    }
+}
+
+extension ObjectiveFacts {
+    /// The statements that set the sheet's text after an error, and end the session without an error message.
+    fileprivate var failuresAsSuccess: [Statement] {
+        code.methods.flatMap { method -> [Statement] in
+            let statements = method.statements.filter { !Self.isLog($0) }
+            return zip(statements, statements.dropFirst()).enumerated().compactMap { number, pair -> Statement? in
+                guard Self.setsText(pair.0), pair.0.depth == pair.1.depth, pair.1.code.contains("invalidateSession]"),
+                    let block = statements[..<number].last(where: { $0.depth < pair.0.depth })
+                else { return nil }
+                let condition = block.code.filter { !$0.isWhitespace }
+                let isFailure = ["if(error)", "if(error!=nil)", "if(nil!=error)"].contains { condition.contains($0) }
+                return block.opensBlock && isFailure ? pair.0 : nil
+            }
+        }
+    }
+}
