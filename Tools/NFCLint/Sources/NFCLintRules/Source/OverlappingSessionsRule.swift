@@ -42,6 +42,18 @@ extension Rule {
                 }
                 """
             ),
+            .swift(
+                """
+                class Reader: NSObject {
+                    var session: NFCTagReaderSession?
+                    func scan() {
+                        session?.invalidate()
+                        session = NFCTagReaderSession(pollingOption: .iso14443, delegate: self)
+                        session?.begin()
+                    }
+                }
+                """
+            ),
         ],
         good: [
             .swift(
@@ -85,6 +97,10 @@ extension Rule {
             for (call, number) in secondBegins(unit) {
                 let text = "A second session begins right after the first one, which still uses the reader."
                 findings.add(unit.place(call.node, number), "\(text) Unconfirmed.", isProven: false)
+            }
+            for (call, number) in replacements(unit) {
+                let text = "A session begins right after invalidate(), while the previous one's sheet may be closing."
+                findings.add(unit.place(call.node, number), "\(text) Unconfirmed.", severity: .info, isProven: false)
             }
             let begins = Dictionary(grouping: unit.sessions.begins, by: \.function)
             for delegate in unit.ownDelegates {
@@ -141,6 +157,33 @@ private func secondBegins(_ unit: Unit) -> [(call: CallInfo, function: Int)] {
         }
     }
     return found
+}
+
+/// The calls that begin a session, directly or in a function, after another one was invalidated in the same statements.
+private func replacements(_ unit: Unit) -> [(call: CallInfo, function: Int)] {
+    let begins = Dictionary(grouping: unit.sessions.begins, by: \.function)
+    let ends = Set(unit.sessions.delegates.flatMap(\.invalidation))
+    return unit.ownFunctions.compactMap { number, function in
+        let invalidated = function.calls.filter { call in
+            call.name == "invalidate" && call.labels.isEmpty
+                && unit.sessions.isSession(base: call.base)
+        }
+        guard !ends.contains(number), !invalidated.isEmpty else { return nil }
+        let next = function.calls.first { call in
+            let isBegin =
+                begins[number]?.contains { $0.call.node.id == call.node.id } == true
+                || call.name != "begin" && unit.index.targets(of: call, in: function).contains { begins[$0] != nil }
+            return isBegin
+                && invalidated.contains { end in
+                    let between = end.node.endPosition..<max(end.node.endPosition, call.node.position)
+                    let waits = ["wait", "sleep"]
+                    return end.node.position < call.node.position && end.context == call.context
+                        && end.node.enclosing(CodeBlockItemListSyntax.self).map { call.node.isWithin($0) } == true
+                        && !function.calls.contains { waits.contains($0.name) && between.contains($0.node.position) }
+                }
+        }
+        return next.map { ($0, number) }
+    }
 }
 
 /// The list of statements that contains a call.

@@ -16,6 +16,19 @@ extension Rule {
         bad: [
             .swift(
                 """
+                class Reader: NSObject {
+                    var session: NFCNDEFReaderSession?
+                    func write(_ message: NFCNDEFMessage, to tag: any NFCNDEFTag) async throws {
+                        guard try await status(tag) == .readWrite else { return }
+                        try await session?.connect(to: tag)
+                        try await tag.writeNDEF(message)
+                    }
+                    func status(_ tag: any NFCNDEFTag) async throws -> NFCNDEFStatus { try await tag.queryNDEFStatus().0 }
+                }
+                """
+            ),
+            .swift(
+                """
                 class Reader: NSObject, NFCNDEFReaderSessionDelegate {
                     var session: NFCNDEFReaderSession?
                     func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
@@ -53,6 +66,10 @@ extension Rule {
             )
         ],
         check: { unit, findings in
+            for (number, _) in unit.ownFunctions {
+                guard let call = premature(number, unit) else { continue }
+                findings.add(unit.place(call.node, number), "\(call.name) is called before the tag is connected.")
+            }
             for delegate in unit.ownDelegates {
                 for number in delegate.tags {
                     let reached = unit.index.reach(number)
@@ -80,6 +97,30 @@ extension Rule {
             }
         }
     )
+
+    /// The call before `connect` in the same statements that sends a command to the same tag, directly or in a helper.
+    private static func premature(_ number: Int, _ unit: Unit) -> CallInfo? {
+        let function = unit.index.functions[number]
+        let tag = { (call: CallInfo, name: String) in
+            call.base == name || call.node.arguments.contains { $0.expression.core.words == name }
+        }
+        let reaches = { (call: CallInfo, names: Set<String>) in
+            let targets = unit.index.targets(of: call, in: function)
+            return names.contains(call.name) || targets.contains { unit.calls([$0], names) }
+        }
+        let isConnected = unit.calls(unit.index.allCallers(number).filter { $0 != number }, ["connect"])
+        for name in function.parameters where !isConnected {
+            let calls = function.calls.filter { $0.context.isEmpty && tag($0, name) }
+            guard let connect = calls.first(where: { reaches($0, ["connect"]) }),
+                let first = calls.first(where: { reaches($0, Names.commands) }),
+                first.node.endPosition <= connect.node.position,
+                let list = first.node.enclosing(CodeBlockItemListSyntax.self),
+                list.id == connect.node.enclosing(CodeBlockItemListSyntax.self)?.id
+            else { continue }
+            return first
+        }
+        return nil
+    }
 
     /// The first command after a call of `connect`, but outside its completion handler.
     private static func early(_ function: FunctionInfo) -> FunctionCallExprSyntax? {

@@ -32,6 +32,17 @@ extension Rule {
             .swift(
                 """
                 class Reader: NSObject, NFCTagReaderSessionDelegate {
+                    func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
+                        for tag in tags {
+                            if case .iso7816(let badge) = tag { found = badge; break }
+                        }
+                    }
+                }
+                """
+            ),
+            .swift(
+                """
+                class Reader: NSObject, NFCTagReaderSessionDelegate {
                     var session: NFCTagReaderSession?
                     func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag]) {
                         print("\\(tags.count) badges")
@@ -88,22 +99,33 @@ extension Rule {
                     let passes = function.calls.contains { call in
                         !Names.isLog(call.node) && call.node.arguments.contains { $0.expression.core.words == name }
                     }
-                    let loops = Finder.all(ForStmtSyntax.self, in: body).contains {
+                    let loops = Finder.all(ForStmtSyntax.self, in: body).filter {
                         $0.sequence.trimmedDescription.contains(name)
                     }
-                    guard !loops, !passes,
+                    let hasMatch = loops.allSatisfy { takesMatch($0) }
+                    guard hasMatch, !passes,
                         members.isDisjoint(with: [
                             "count", "dropFirst", "forEach", "enumerated", "map", "filter", "compactMap",
                         ])
                     else { continue }
                     let first =
                         uses.first { $0.declName.baseName.text == "first" }.map { unit.place($0, number) }
-                        ?? element.map { unit.place($0, number) }
+                        ?? element.map { unit.place($0, number) } ?? loops.first.map { unit.place($0, number) }
                     findings.add(first ?? nil, "The first tag is used, and the case of more than one is not handled.")
                 }
             }
         }
     )
+
+    /// Whether a loop ends at the first tag that fits.
+    private static func takesMatch(_ loop: ForStmtSyntax) -> Bool {
+        let list = Syntax(loop.body)
+        let breaks = Finder.all(BreakStmtSyntax.self, in: list).filter { $0.enclosing(SwitchExprSyntax.self) == nil }
+        let returns = Finder.all(ReturnStmtSyntax.self, in: list).filter { $0.expression == nil }
+        return (breaks.map(Syntax.init) + returns.map(Syntax.init)).contains { node in
+            node.receivers.count == loop.receivers.count
+        }
+    }
 
     /// Whether a node is only passed to a log.
     private static func isLogged(_ node: some SyntaxProtocol) -> Bool {
