@@ -22,17 +22,36 @@ import Testing
     @Test func `Checklist: a session in a package's module counts for the app that imports it`() throws {
         let files = [
             "App/Info.plist": Projects.list(Projects.usage), "App/A.swift": "import Scanning\n@main struct A {}\n",
-            "Package.swift": "", "Sources/Scanning/Reader.swift": Projects.reader,
+            "Package.swift": "", "Sources/Scanning/Reader.swift": Self.guarded,
         ]
         let rows = try rows(files)
         #expect(rows[11].state == .met && rows[11].place.hasPrefix("Sources/Scanning/Reader.swift:"))
+    }
+
+    /// A reader that begins no second session.
+    private static let guarded = Projects.reader.replacing(
+        "func scan() {\n",
+        with: "func scan() {\n        guard session == nil else { return }\n"
+    )
+
+    @Test(arguments: [
+        ("Use NFC to read and write data.", Checklist.State.unknown), ("We need to use NFC", .unknown),
+        ("This app reads badges.", .unknown), ("NFC is used to open doors.", .met),
+    ])
+    func `Checklist: a usage text counts only with a purpose that is more than scanning`(
+        _ text: String,
+        _ state: Checklist.State
+    ) throws {
+        let usage = "<key>NFCReaderUsageDescription</key><string>\(text)</string>"
+        #expect(try rows(Folders.app.merging(["Info.plist": Projects.list(usage)]) { $1 })[1].state == state)
     }
 
     @Test func `Checklist: two sessions that may overlap, or a computed AID, make the answer unknown`() throws {
         let begin = "session?.begin()"
         let two = Projects.reader.replacing(begin, with: "\(begin)\n        other?.begin()")
             .replacing("    func scan", with: "    var other: NFCNDEFReaderSession?\n    func scan")
-        #expect(try rows(Folders.app)[11].state == .met)
+        #expect(try rows(Folders.app)[11].state == .unknown)
+        #expect(try rows(Folders.app.merging(["Reader.swift": Self.guarded]) { $1 })[11].state == .met)
         #expect(try rows(Folders.app.merging(["Reader.swift": two]) { $1 })[11].state == .unknown)
         let select = Projects.reader.replacing(begin, with: "\(begin); select(0xA4, card.name)")
         #expect(try rows(Folders.app)[9].state == .met)

@@ -21,7 +21,7 @@ extension Checklist {
             Question(
                 title: "Usage description: the Info.plist says why the app scans",
                 rules: ["CFG001", "CFG002", "CFG003"],
-                concerns: hasUsage,
+                concerns: hasUsage && unit.usageTexts.allSatisfy(givesReason),
                 seen: unit.place(info: usage)
             ),
             Question(
@@ -31,6 +31,22 @@ extension Checklist {
                 seen: formats
             ),
         ]
+    }
+
+    /// Whether a usage text has a purpose that is more than scanning; false if it is not English.
+    private static func givesReason(_ text: String) -> Bool {
+        let words = text.lowercased().split { !$0.isLetter }
+        guard let start = words.firstIndex(where: { ["to", "for", "so", "because"].contains($0) }) else { return false }
+        let scanning = [
+            "to", "for", "so", "because", "that", "and", "or", "of", "the", "a", "an", "this", "your", "it", "its",
+            "is", "we", "you", "can", "use", "need", "require", "access", "app", "nfc", "ndef", "rfid", "tag", "chip",
+            "data",
+            "near", "field", "communication", "scan", "read", "writ", "us", "interact", "detect", "from", "item",
+            "work", "function", "feature", "reader", "info", "content", "message",
+        ]
+        return words[start...].contains { word in
+            !scanning.contains { word == $0 || $0.count > 2 && word.hasPrefix($0) }
+        }
     }
 
     private static func code(_ unit: Unit) -> [Question] {
@@ -81,7 +97,7 @@ extension Checklist {
                 title: "The status is queried before writing",
                 rules: ["SRC005"],
                 concerns: writes,
-                seen: unit.place { $0.calls.contains { $0.name == "queryNDEFStatus" } }
+                seen: unit.queryBeforeWrite
                     ?? unit.statement { $0.contains("queryNDEFStatus") }
             ),
             Question(
@@ -129,12 +145,12 @@ extension Checklist {
                     && (handles || unit.objective.contains(where: \.continuesActivities)),
                 seen: domains
             ),
-            // The rule checks only callbacks, so it can't prove that sessions never overlap elsewhere.
+            // Without a check for a running session, a second call of the function can begin another one.
             Question(
                 title: "Only one session at a time",
                 rules: ["SRC007"],
                 concerns: unit.usesCoreNFC && begins == 1,
-                seen: unit.use
+                seen: unit.sessions.begins.first.flatMap { unit.nilCheck($0.function) }
             ),
         ]
     }
@@ -161,6 +177,38 @@ extension Unit {
             file.root.entry(key).map { file.place($0.position) }
         }
         return written.first ?? target.variants.lazy.compactMap { $0.generatedInfo[key]?.place }.first
+    }
+
+    /// The usage texts of all configurations.
+    fileprivate var usageTexts: [String] {
+        let key = "NFCReaderUsageDescription"
+        return target.variants.compactMap { $0.info?.root[key]?.string ?? $0.generatedInfo[key]?.value }
+    }
+
+    /// The first query of the status in a function that writes, or that reaches one that does.
+    fileprivate var queryBeforeWrite: Place? {
+        index.functions.indices.lazy.compactMap { number -> Place? in
+            let function = index.functions[number]
+            let query = function.calls.first { $0.name == "queryNDEFStatus" }
+            let writes = index.reach(number).contains { index.functions[$0].calls.contains { $0.name == "writeNDEF" } }
+            return writes ? query.map { function.file.place($0.node) } : nil
+        }.first
+    }
+
+    /// Where a function returns if there is a session already.
+    fileprivate func nilCheck(_ number: Int) -> Place? {
+        let function = index.functions[number]
+        return function.statements?.lazy.compactMap { item -> Place? in
+            let check = item.item.as(GuardStmtSyntax.self)?.conditions
+            let branch = item.item.as(ExpressionStmtSyntax.self)?.expression.as(IfExprSyntax.self)
+            let exits = branch?.body.statements.last?.item.is(ReturnStmtSyntax.self) == true
+            let marks = check.map { ($0, "==nil") } ?? (exits ? branch.map { ($0.conditions, "!=nil") } : nil)
+            let text = marks?.0.trimmedDescription.filter { $0 != " " && $0 != "?" } ?? ""
+            let isSession = sessions.names.contains { name in
+                ["\(name)", "self.\(name)"].contains { text == $0 + (marks?.1 ?? "") }
+            }
+            return isSession ? function.file.place(item) : nil
+        }.first
     }
 
     /// The location of the first session, including those in imported modules.
