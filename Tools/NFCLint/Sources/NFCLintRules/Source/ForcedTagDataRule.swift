@@ -9,21 +9,18 @@ extension Rule {
         severity: .warning,
         title: "The app crashes on an unexpected tag",
         why: """
-            Anyone can write a tag: a payload may not be text, a record may not be a link, and a tag may be of another \
-            technology. A text that a person typed may not be a link either.
+            Anyone can write a tag: a payload may not be text, and a record may not be a link. A text that a person \
+            typed may not be a link either.
             """,
-        fix: "Use guard let or as?, and end the session with an error message.",
+        fix: "Use guard let, and end the session with an error message.",
         bad: [
             function("let text = String(data: record.payload, encoding: .utf8)!"),
             function("open(record.wellKnownTypeURIPayload()!)"),
             function("show(record.wellKnownTypeTextPayload().0!)"),
-            function("let badge = tags.first! as! NFCISO15693Tag"),
             function("let record = NFCNDEFPayload.wellKnownTypeURIPayload(string: field.text)!"),
         ],
         good: [
             function("guard let text = String(data: record.payload, encoding: .utf8) else { return }"),
-            function("if let badge = tags[0] as? NFCISO15693Tag { open(badge) }"),
-            function("if tag.type == .iso15693 { open(tag as! NFCISO15693Tag) }"),
             function("let record = NFCNDEFPayload.wellKnownTypeURIPayload(string: \"https://example.com\")!"),
             function("let link = NFCNDEFPayload.wellKnownTypeURIPayload(url: URL(string: \"https://a.example\")!)!"),
         ],
@@ -33,19 +30,9 @@ extension Rule {
                     guard let text = crash(node.expression.core) else { continue }
                     findings.add(unit.place(node, number), text)
                 }
-                for node in Finder.all(AsExprSyntax.self, in: function.body)
-                where node.questionOrExclamationMark?.text == "!" && !isTypeChecked(node) {
-                    guard let name = node.type.trimmedDescription.split(separator: " ").last, tagTypes.contains(name)
-                    else { continue }
-                    findings.add(unit.place(node, number), "as! \(name) crashes the app if the tag has another type.")
-                }
             }
         }
     )
-
-    private static let tagTypes: Set<Substring> = [
-        "NFCISO15693Tag", "NFCISO7816Tag", "NFCMiFareTag", "NFCFeliCaTag", "NFCNDEFTag",
-    ]
 
     /// What makes a forced unwrapping of an expression crash; nil if it does not depend on a tag or on an input.
     private static func crash(_ value: ExprSyntax) -> String? {
@@ -69,22 +56,7 @@ extension Rule {
         }
     }
 
-    /// Whether a cast is in a branch that depends on the tag's type.
-    private static func isTypeChecked(_ node: AsExprSyntax) -> Bool {
-        var step = node.parent
-        while let current = step {
-            let condition =
-                current.as(IfExprSyntax.self)?.conditions.trimmedDescription
-                ?? current.as(SwitchCaseSyntax.self)?.label.trimmedDescription
-                ?? current.as(TernaryExprSyntax.self)?.condition.trimmedDescription ?? ""
-            let marks = [".type", " is ", "iso", "mifare", "felica"]
-            if marks.contains(where: { condition.lowercased().contains($0) }) { return true }
-            step = current.parent
-        }
-        return false
-    }
-
     private static func function(_ statement: String) -> Example {
-        .swift("func read(_ record: NFCNDEFPayload, _ tags: [any NFCTag], _ tag: any NFCTag) {\n    \(statement)\n}")
+        .swift("func read(_ record: NFCNDEFPayload) {\n    \(statement)\n}")
     }
 }

@@ -23,7 +23,7 @@ struct InterfaceNames {
     }
 
     private static let calls: Set<String> = [
-        "reloadData", "performSegue", "pushViewController", "popViewController", "setNeedsLayout", "UIAlertController",
+        "reloadData", "performSegue", "pushViewController", "popViewController", "setNeedsLayout",
     ]
 
     /// The first place where a function, or one that it calls, changes the interface outside the main thread.
