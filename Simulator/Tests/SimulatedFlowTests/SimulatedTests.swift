@@ -5,7 +5,7 @@ import Foundation
 import NFCTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SimulatedTests {
+@Suite(.timeLimit(.minutes(1))) private struct SimulatedTests {
     @Test("1: “MIFARE Ultralight”")
     func session1() async throws {
         try await withField { field in
@@ -509,7 +509,7 @@ private enum Long {
 }
 
 /// What the app did: it reads a tag's message, and writes its own message if it has any.
-final class SimulatedSession: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
+private final class SimulatedSession: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable {
     let message: [UInt8]?
     /// Whether it waits until a single tag is near.
     private let waitsForOneTag: Bool
@@ -548,7 +548,9 @@ final class SimulatedSession: NSObject, NFCNDEFReaderSessionDelegate, @unchecked
         session.connect(to: tag) { error in
             if let error { return self.fail(session, error) }
             tag.readNDEF { message, error in
-                // An empty tag has no message, which is no failure here.
+                // An empty tag has no message, which is no failure here. Without NDEF, it waits for another tag.
+                let isEmpty = (error as? NFCReaderError)?.code == .ndefReaderSessionErrorZeroLengthMessage
+                if error != nil, !isEmpty { return session.restartPolling() }
                 let read = message.map(Self.bytes) ?? []
                 guard let new = self.message, let message = NFCNDEFMessage(data: Data(new)) else {
                     return self.succeed(session, read)

@@ -83,7 +83,6 @@ import Testing
         #expect(plain(try String(contentsOf: file, encoding: .utf8)) == plain(head + source))
         #expect(
             answer["notes"] == [
-                "Tags that no session of an app has read are left out.",
                 "The message of a write that failed is unknown, so the test writes another one.",
             ]
         )
