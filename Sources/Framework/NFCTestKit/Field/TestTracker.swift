@@ -21,8 +21,13 @@ final class TestTracker: TestContext {
         let end: Duration?
         /// How many times the wait has checked its condition without success.
         var checkCount: UInt64 = 0
-        /// Whether the wait was signalled. Its thread then counts as running.
+        /// Whether the wait was signalled.
         var isSignalled = false
+        /// Whether the field's time has reached ``end``.
+        var hasTimedOut = false
+
+        /// Whether the wait will return without anything else. Its thread then counts as running.
+        var isOver: Bool { isSignalled || hasTimedOut }
 
         var isOnMainQueue: Bool { queue == "com.apple.main-thread" }
     }
@@ -51,12 +56,12 @@ final class TestTracker: TestContext {
         var isOpen = true
 
         /// Whether all running work waits. Queued work may then be unable to start.
-        var onlyWaits: Bool { running == waits.count { !$0.isSignalled } }
+        var onlyWaits: Bool { running == waits.count { !$0.isOver } }
         /// Whether the code can continue only if time passes.
         var isAtRest: Bool { queued == 0 && onlyWaits }
         /// The threads that run work and are in no call that is tracked as a wait.
         var activeRunners: Set<Int32> {
-            Set(runners).subtracting(waits.lazy.filter { !$0.isSignalled }.map(\.thread))
+            Set(runners).subtracting(waits.lazy.filter { !$0.isOver }.map(\.thread))
         }
         var areThreadsBlocked: Bool {
             guard hasThreads else { return true }
@@ -253,6 +258,19 @@ final class TestTracker: TestContext {
             state.work.waits[index].isSignalled = isSignalled
             state.work.activity &+= 1
         }
+    }
+
+    /// Records that the field's time has reached the end of a wait.
+    func waitTimesOut(_ id: UInt64) {
+        state.withLock { state in
+            let index = state.work.waits.firstIndex { $0.id == id }
+            if let index { state.work.waits[index].hasTimedOut = true }
+            state.work.activity &+= 1
+        }
+    }
+
+    func hasTimedOut(_ id: UInt64) -> Bool {
+        state.withLock { $0.work.waits.contains { $0.id == id && $0.hasTimedOut } }
     }
 
     func waitEnds(_ id: UInt64) {

@@ -202,8 +202,15 @@ import NFCSessions
         guard let id = begin(object, in: tracker, end: duration.map { environment.clock.now + $0 }) else { return 0 }
         var hasSucceeded = false
         defer { end(id, of: tracker, for: object, hasSucceeded) }
-        if duration != nil {
-            hasSucceeded = object.wait(until: time)
+        if let duration {
+            // The field's time ends the wait too, at once if nothing else can happen before.
+            let timeout = tracker.field?.drivenClock?.schedule(delayOfApp: duration) { tracker.waitTimesOut(id) }
+            defer { timeout?.cancel() }
+            while timeout != nil, tracker.isOpen, !tracker.hasTimedOut(id) {
+                hasSucceeded = object.wait(until: VirtualDelay.time(after: interval))
+                if hasSucceeded { return 0 }
+            }
+            hasSucceeded = object.wait(until: tracker.hasTimedOut(id) ? present : time)
             return hasSucceeded ? 0 : 1
         }
         while tracker.isOpen {

@@ -94,6 +94,23 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `loop of waits that are shorter than what it waits for: each passes by the field's clock`()
+        async throws
+    {
+        try await withField { field in
+            try await field.completion("polling") { done in
+                let semaphore = DispatchSemaphore(value: 0)
+                DispatchQueue.global().asyncAfter(deadline: .now() + 1) { semaphore.signal() }
+                DispatchQueue.global().async {
+                    while semaphore.wait(timeout: .now() + .milliseconds(200)) == .timedOut {}
+                    done(())
+                }
+            }
+            #expect(field.now == .seconds(1))
+        }
+    }
+
     /// How a client waits in a handler for what takes real time.
     enum RealWait: String, CaseIterable, Sendable {
         case threadSleep, semaphore, group, condition, request
