@@ -83,7 +83,7 @@ import Testing
         #expect(plain(try String(contentsOf: file, encoding: .utf8)) == plain(head + source))
         #expect(
             answer["notes"] == [
-                "The message of a write that failed is unknown, so the test writes another one.",
+                "The message of a write that failed is unknown, so the test writes another one."
             ]
         )
     }
