@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// Functions of Swift and Foundation that read a clock, under the names that the compiler calls. The linker prefers
+// Functions of Swift and Foundation that read a clock or sleep, under the names that the compiler calls. The linker prefers
 // these to the libraries' functions. Each calls the library's function, so that the clock shows the same time. Until a
 // test opens a field, they do nothing else.
 //
@@ -18,21 +18,29 @@ static _Atomic(nfc_clock_observer) current;
 
 void nfc_observe_clocks(nfc_clock_observer observer) { atomic_store(&current, observer); }
 
+static _Atomic(nfc_sleep) replaced_sleep;
+
+void nfc_replace_sleep(nfc_sleep sleep) { atomic_store(&replaced_sleep, sleep); }
+
 #define SWIFT __attribute__((swiftcall))
 #define SELF __attribute__((swift_context))
 // The library may change the size of an instant, so the caller passes the address of its memory.
 #define RESULT __attribute__((swift_indirect_result))
 
+static void *library_function(_Atomic(void *) *found, const char *symbol) {
+    void *function = atomic_load_explicit(found, memory_order_relaxed);
+    if (function) return function;
+    function = dlsym(RTLD_NEXT, symbol);
+    if (!function) abort();
+    atomic_store_explicit(found, function, memory_order_relaxed);
+    return function;
+}
+
 #define CLOCK(CLOCK, TYPE, FUNCTION, SYMBOL, PARAMETERS, ARGUMENTS)                                                  \
     SWIFT TYPE FUNCTION PARAMETERS __asm__(SYMBOL);                                                                  \
     SWIFT TYPE FUNCTION PARAMETERS {                                                                                 \
         static _Atomic(void *) found;                                                                                \
-        void *original = atomic_load_explicit(&found, memory_order_relaxed);                                         \
-        if (!original) {                                                                                             \
-            original = dlsym(RTLD_NEXT, SYMBOL);                                                                     \
-            if (!original) abort();                                                                                  \
-            atomic_store_explicit(&found, original, memory_order_relaxed);                                           \
-        }                                                                                                            \
+        void *original = library_function(&found, SYMBOL);                                                           \
         nfc_clock_observer observer = atomic_load_explicit(&current, memory_order_acquire);                          \
         if (observer) observer(CLOCK, __builtin_return_address(0));                                                  \
         return ((SWIFT TYPE(*) PARAMETERS)original)ARGUMENTS;                                                        \
@@ -56,3 +64,13 @@ CLOCK("DispatchTime.now()", uint64_t, uptime_nanoseconds, "$s8Dispatch0A4TimeV17
       (uint64_t time), (time))
 CLOCK("DispatchTime.now()", bool, is_earlier, "$s8Dispatch0A4TimeV1loiySbAC_ACtFZ", (uint64_t one, uint64_t other),
       (one, other))
+
+#define SLEEP "$s10Foundation6ThreadC5sleep15forTimeIntervalySd_tFZ"
+
+SWIFT void thread_sleep(double seconds, SELF void *self) __asm__(SLEEP);
+SWIFT void thread_sleep(double seconds, SELF void *self) {
+    static _Atomic(void *) found;
+    nfc_sleep sleep = atomic_load_explicit(&replaced_sleep, memory_order_acquire);
+    if (sleep && sleep(seconds)) return;
+    ((SWIFT void (*)(double, SELF void *))library_function(&found, SLEEP))(seconds, self);
+}

@@ -35,7 +35,7 @@ import Testing
     func `work on a queue or in a task: no limit passes while it runs`(way: Way) async throws {
         let isInTime = try await Self.isInTime { end in
             way.perform {
-                usleep(200_000)
+                sleepInRealTime(milliseconds: 200)
                 end()
             }
         }
@@ -49,7 +49,7 @@ import Testing
         var perform: @Sendable () -> Void
 
         static let all = [
-            Work(testDescription: "sleeps", holdsClock: true) { Thread.sleep(forTimeInterval: 1.3) },
+            Work(testDescription: "sleeps in real time", holdsClock: true) { sleepInRealTime(milliseconds: 1300) },
             Work(testDescription: "computes", holdsClock: true) { spin(for: .seconds(1.3)) },
             Work(testDescription: "has a timer in its run loop", holdsClock: true) {
                 let isOver = Box<Bool>()

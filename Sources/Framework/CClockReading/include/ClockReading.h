@@ -9,4 +9,10 @@ typedef void (*nfc_clock_observer)(const char *_Nonnull clock, const void *_Nonn
 /// Sets the function that is called for each reading of a clock.
 void nfc_observe_clocks(nfc_clock_observer _Nonnull observer);
 
+/// Called for each `Thread.sleep(forTimeInterval:)`, on the sleeping thread. Returns whether it has slept.
+typedef _Bool (*nfc_sleep)(double seconds);
+
+/// Sets the function that may sleep in place of `Thread.sleep(forTimeInterval:)`.
+void nfc_replace_sleep(nfc_sleep _Nonnull sleep);
+
 #endif

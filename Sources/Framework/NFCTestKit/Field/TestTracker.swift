@@ -177,24 +177,29 @@ final class TestTracker: TestContext {
     /// Records that work has returned. If no other work is left, time advances.
     func ends() {
         let thread = PoolThreads.noteCaller()
-        let (isLast, jobs) = state.withLock { state -> (Bool, [SwiftJobs.Job]) in
+        let jobs = state.withLock { state -> [SwiftJobs.Job] in
             state.work.running -= 1
             if let index = state.work.runners.lastIndex(of: thread) { state.work.runners.remove(at: index) }
             state.work.activity &+= 1
-            if !state.postponed.isEmpty, state.work.onlyWaits, state.work.queued == state.postponed.count {
-                defer { state.postponed = [] }
-                return (false, state.postponed)
-            }
-            guard state.work.isAtRest,
-                state.work.isOpen,
-                !state.work.hasUntracked, !state.work.isOnThreads
-            else { return (false, []) }
-            if state.isPassingTime { state.checksAgain = true }
-            defer { state.isPassingTime = true }
-            return (!state.isPassingTime, [])
+            guard state.work.onlyWaits, state.work.queued == state.postponed.count else { return [] }
+            defer { state.postponed = [] }
+            return state.postponed
         }
         for job in jobs { job.enqueue() }
-        if isLast { passTime(.none) }
+        if jobs.isEmpty { passTimeAtRest() }
+    }
+
+    /// Lets time pass on the calling thread if all work is tracked and at rest.
+    func passTimeAtRest() {
+        let isFree = state.withLock { state in
+            guard state.work.isAtRest, state.work.isOpen, !state.work.hasUntracked, !state.work.isOnThreads else {
+                return false
+            }
+            if state.isPassingTime { state.checksAgain = true }
+            defer { state.isPassingTime = true }
+            return !state.isPassingTime
+        }
+        if isFree { passTime(.none) }
     }
 
     // MARK: Postponed jobs
@@ -280,6 +285,33 @@ final class TestTracker: TestContext {
         }
     }
 
+    /// A thread that sleeps by the field's time: tracked work that waits, or a thread of the app.
+    enum Sleeper: Sendable {
+        case wait(UInt64)
+        case thread(Int32)
+    }
+
+    func sleepBegins(_ call: String, onAppThread isOnAppThread: Bool, end: Duration) -> Sleeper {
+        guard isOnAppThread else { return .wait(waitBegins(call, queue: DispatchLibrary.currentLabel, end: end)) }
+        let thread = ProcessActivity.callerNumber
+        threadEnds(thread)
+        return .thread(thread)
+    }
+
+    func sleepTimesOut(_ sleeper: Sleeper) {
+        switch sleeper {
+        case .wait(let id): waitTimesOut(id)
+        case .thread(let number): threadContinues(number)
+        }
+    }
+
+    func sleepEnds(_ sleeper: Sleeper) {
+        switch sleeper {
+        case .wait(let id): waitEnds(id)
+        case .thread(let number): threadContinues(number)
+        }
+    }
+
     /// Records that a thread outside the test has put work on a queue.
     func noteGuest() { state.withLock { $0.work.hasGuests = true } }
     func noteThread(ofLibrary: Bool) {
@@ -292,8 +324,12 @@ final class TestTracker: TestContext {
     func threadWillStart(_ comes: Bool = true) { state.withLock { $0.work.startingThreads += comes ? 1 : -1 } }
 
     func threadBegins(_ number: Int32) {
+        threadContinues(number)
+        threadWillStart(false)
+    }
+
+    private func threadContinues(_ number: Int32) {
         state.withLock { state in
-            state.work.startingThreads -= 1
             state.work.threads.insert(number)
             state.work.activity &+= 1
         }

@@ -112,6 +112,7 @@ enum OpenFields {
         if ReplacedFunctions.areInEffect {
             wasAdded.store(true, ordering: .releasing)
             ClockReading.watch()
+            TrackedSleep.replaceThreadSleep()
         }
         count.add(1, ordering: .releasing)
     }

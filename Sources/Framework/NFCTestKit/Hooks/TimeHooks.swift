@@ -204,7 +204,12 @@ import NFCSessions
         defer { end(id, of: tracker, for: object, hasSucceeded) }
         if let duration {
             // The field's time ends the wait too, at once if nothing else can happen before.
-            let timeout = tracker.field?.drivenClock?.schedule(delayOfApp: duration) { tracker.waitTimesOut(id) }
+            let clock = tracker.field?.drivenClock
+            let timeout = clock?.schedule(delayOfApp: duration) { [weak clock] in
+                if tracker.work.isAtRest { return tracker.waitTimesOut(id) }
+                // What begins at the very end may still signal.
+                clock?.schedule(delayOfApp: .nanoseconds(1)) { tracker.waitTimesOut(id) }
+            }
             defer { timeout?.cancel() }
             while timeout != nil, tracker.isOpen, !tracker.hasTimedOut(id) {
                 hasSucceeded = object.wait(until: VirtualDelay.time(after: interval))

@@ -203,3 +203,9 @@ final class SlowServer: Sendable {
         return { request.cancel() }
     }
 }
+
+/// Sleeps in real time, whatever the field's time is.
+func sleepInRealTime(milliseconds: Int) {
+    var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
+    unsafe nanosleep(&time, nil)
+}

@@ -58,7 +58,7 @@ import Testing
             try await field.completion("later") { done in
                 DispatchQueue.global().async {
                     let end = DispatchTime.now() + seconds
-                    usleep(30_000)
+                    sleepInRealTime(milliseconds: 30)
                     DispatchQueue.global().asyncAfter(deadline: end) { done(()) }
                 }
             }
@@ -94,20 +94,39 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func `loop of waits that are shorter than what it waits for: each passes by the field's clock`()
+    /// How a client looks again and again whether something has happened.
+    enum Poll: CaseIterable, Sendable {
+        case semaphore, sleep, microseconds, sleepOnThread
+
+        func perform(until isOver: DispatchSemaphore) {
+            switch self {
+            case .semaphore: while isOver.wait(timeout: .now() + .milliseconds(200)) == .timedOut {}
+            case .sleep, .sleepOnThread:
+                while isOver.wait(timeout: .now()) == .timedOut { Thread.sleep(forTimeInterval: 0.02) }
+            case .microseconds: while isOver.wait(timeout: .now()) == .timedOut { usleep(100_000) }
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: Poll.allCases)
+    func `loop of waits that are shorter than what it waits for: each passes by the field's clock`(poll: Poll)
         async throws
     {
         try await withField { field in
             try await field.completion("polling") { done in
-                let semaphore = DispatchSemaphore(value: 0)
-                DispatchQueue.global().asyncAfter(deadline: .now() + 1) { semaphore.signal() }
-                DispatchQueue.global().async {
-                    while semaphore.wait(timeout: .now() + .milliseconds(200)) == .timedOut {}
+                let isOver = DispatchSemaphore(value: 0)
+                DispatchQueue.global().asyncAfter(deadline: .now() + 60) { isOver.signal() }
+                let body: @Sendable () -> Void = {
+                    poll.perform(until: isOver)
                     done(())
                 }
+                if poll == .sleepOnThread {
+                    Thread.detachNewThread(body)
+                } else {
+                    DispatchQueue.global().async(execute: body)
+                }
             }
-            #expect(field.now == .seconds(1))
+            #expect((.seconds(60)...(.seconds(61))).contains(field.now))
         }
     }
 
