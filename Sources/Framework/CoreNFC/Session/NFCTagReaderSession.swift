@@ -313,16 +313,8 @@ struct TagSearch: Sendable {
 extension NFCReaderSession {
     /// Reports that a card has none of the applications in the app's list.
     func reportMissingApplication(of tag: ConnectableTag, in search: TagSearch) {
-        guard !search.applications.isEmpty, tag.selectedApplication == nil, !tag.supportsPACE, tag.target.isISODEP
-        else {
-            return
-        }
-        let findsOthers = search.options.contains(.iso14443)
-        switch tag.target.technology {
-        // If the transport protocol failed to start, the card was not asked for applications.
-        case .nfcA: if tag.answerToSelect != nil { mistakes.add(.noListedApplication(arrives: findsOthers)) }
-        case .nfcB: mistakes.add(.noListedApplication(arrives: false))
-        case .nfcF, .nfcV: break
-        }
+        guard tag.hasNoApplication else { return }
+        let arrives = tag.target.technology == .nfcA && search.options.contains(.iso14443)
+        mistakes.add(.noListedApplication(arrives: arrives))
     }
 }

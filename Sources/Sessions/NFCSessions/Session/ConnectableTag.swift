@@ -16,6 +16,9 @@ public final class ConnectableTag: Sendable {
     /// selects this application again.
     package let selectedApplication: [UInt8]?
 
+    /// Whether the card has refused each of the app's applications.
+    package let hasNoApplication: Bool
+
     /// Whether the card reports PACE support; false if ``PollingPlan/findsPACE`` is false.
     package let supportsPACE: Bool
 
@@ -41,6 +44,7 @@ public final class ConnectableTag: Sendable {
         self.session = session
         presence = TagPresenceID(of: target, on: session.driver)
         selectedApplication = tag.selectedApplication
+        hasNoApplication = tag.hasNoApplication
         supportsPACE = tag.supportsPACE
         answerToSelect = tag.answerToSelect
         session.environment.testContext?.made(self, as: .tag)

@@ -19,6 +19,8 @@ package final class ActivatedTag {
     private let origin: LinkStatistics?
     /// The plan's application that was selected when the card was found; nil for none.
     private(set) var selectedApplication: [UInt8]?
+    /// Whether the card has refused each of the plan's applications.
+    private(set) var hasNoApplication = false
     /// Whether the card reports PACE support; false if the plan does not ask for it.
     private(set) var supportsPACE = false
     /// Whether an app was connected to the tag. If so, the app may have changed the tag's state, and the tag itself has
@@ -106,10 +108,17 @@ package final class ActivatedTag {
             supportsPACE = true
             return
         }
-        for name in plan.applications where await Self.select(name, on: card) {
-            selectedApplication = name
-            return
+        var refusals = 0
+        for name in plan.applications {
+            // A card that was lost has refused nothing.
+            guard let response = try? await card.send(.select(application: name)) else { continue }
+            if response.status == .success {
+                selectedApplication = name
+                return
+            }
+            refusals += 1
         }
+        hasNoApplication = refusals > 0 && refusals == plan.applications.count
     }
 
     // MARK: Selection
@@ -118,7 +127,7 @@ package final class ActivatedTag {
     func wake() async throws(TagError) {
         if discovery == nil { try await activate() } else { try await select() }
         forumTag?.wasActivated()
-        if let name = selectedApplication, let card { _ = await Self.select(name, on: card) }
+        if let name = selectedApplication, let card { _ = try? await card.send(.select(application: name)) }
     }
 
     /// Selects the tag with a reader that finds tags itself.
@@ -185,11 +194,6 @@ package final class ActivatedTag {
         if let card { return await card.isPresent() }
         if let forumTag { return await forumTag.isPresent() }
         return discovery == nil ? (try? await activate()) != nil : await recover()
-    }
-
-    private static func select(_ name: [UInt8], on card: any APDULink) async -> Bool {
-        let response = try? await card.send(.select(application: name))
-        return response?.status == .success
     }
 }
 
