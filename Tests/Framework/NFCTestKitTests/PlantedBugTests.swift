@@ -116,6 +116,7 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
             try await CounterClient(bug: $1).scan($0)
         },
         client(.keepsOldText, .replacedTags, .noMessageLost) { try await LinkExtender(bug: $1).scan($0) },
+        client(.keepsOldPages, .replacedTags, .memoryIntact, near: PageLog.tag) { try await PageLog(bug: $1).scan($0) },
         client(.leavesWhenCancelled, .taskCancels, .sessionEnds) { try await TaskClient(bug: $1).scan() },
         PlantedBug(bug: .replacesCompletion, exploration: .losses, found: ends, grace: short, flow: doubleTap),
         client(.alertsAtEnd, .losses, .noErrorAfterSuccess, link),

@@ -67,13 +67,14 @@ import VirtualTags
 
     @Test(
         arguments: [
-            (.text("Card 1"), .text("Card 12")), (.text("Karte", language: "de"), .text("Karte2", language: "de")),
+            (.text("Card 1"), .text("Card 12")), (.text("visits;5;v0;"), .text("visits;52;v02;")),
+            (.text("Karte", language: "de"), .text("Karte2", language: "de")),
             (.uri("https://example.com/a"), .uri("https://example.com/a2")),
             // A record of an unknown type stays as it is, and so does what has no room for another letter.
             (TagMessage(bytes: [0xD2, 3, 2] + Array("a/b".utf8) + [1, 2]), nil),
             (.uri("https://" + String(repeating: "x", count: 132)), nil), (.empty, nil),
         ] as [(TagMessage, TagMessage?)]
-    ) func `second tag: has the first tag's message with a 2 at the end of its text or link`(
+    ) func `second tag: has the first tag's message with a 2 after each number, or at the end of its text or link`(
         message: TagMessage,
         other: TagMessage?
     ) async throws {

@@ -37,6 +37,10 @@ import VirtualTags
             (.product("NTAG213", holding: .text(String(repeating: "x", count: 200))), .badTag, "A NTAG213 can't hold "),
             (.dump([1, 2, 3]), .badTag, "The dump can't be read. "),
             ("NTAG21", .unknownProduct, "The product \"NTAG21\" does not exist. Write \"NTAG210\","),
+            (
+                "MIFARE Ultralight EV1", .unknownProduct,
+                "The product \"MIFARE Ultralight EV1\" does not exist. Write \"MIFARE Ultralight EV1 UL11\","
+            ),
             ("icode slx", .unknownProduct, "The product \"icode slx\" does not exist. Write \"ICODE SLIX\","),
         ] as [(TagSpec, FieldError.Code, String)]
     ) func `invalid tag: is refused with what would be valid`(spec: TagSpec, code: FieldError.Code, start: String) async

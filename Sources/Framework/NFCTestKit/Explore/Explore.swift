@@ -211,11 +211,12 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
     /// Each session that begins is refused with `readerSessionInvalidationErrorSystemIsBusy`.
     public static let busy = Exploration("busy") { $0.each(.busy, at: 0..<$0.sessions) }
     /// Another tag of the same product enters the field at each exchange, and leaves after a second. It has the same
-    /// memory and another UID; if it holds NDEF, a "2" is appended to the first record. If possible, the reader finds
-    /// this tag first.
+    /// memory and another UID; if it holds NDEF, its first record has a "2" after each number, or at its end. If
+    /// possible, the reader finds this tag first.
     public static let secondTags = Exploration("second tags") { $0.eachExchange(.second) }
-    /// The tag leaves at each exchange, and after a second the tag of ``secondTags`` comes in its place. An app must
-    /// not write to it what the first tag held. One run without faults shows what the flow does with this tag alone.
+    /// The tag leaves at each exchange, and after a second the tag of ``secondTags`` comes in its place, with other bytes
+    /// where your test has written to the memory. An app must not write to it what the first tag held. One run without
+    /// faults shows what the flow does with this tag alone.
     public static let replacedTags = Exploration("replaced tags") { $0.eachExchange(.swap) }
     /// The app goes to the background at each exchange: its session ends with
     /// `readerSessionInvalidationErrorSessionTerminatedUnexpectedly`.

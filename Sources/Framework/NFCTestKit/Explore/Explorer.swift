@@ -320,7 +320,7 @@ struct Explorer {
     private mutating func makeReplacement() async throws {
         guard replacement == nil, let spec = settings.tags.first else { return }
         let tag = try await spec.make(seed: settings.seed)
-        let run = try await make(nil, near: try await spec.companion(of: tag, seed: settings.seed)).run
+        let run = try await make(nil, near: try await spec.companion(of: tag, seed: settings.seed, isChanged: true)).run
         runs -= 1
         replacement = FlowRun.Replacement(
             after: run.tags.first?.after,
@@ -331,10 +331,13 @@ struct Explorer {
 
     /// Creates the second tag, if the script needs one.
     private func companion(for script: FaultScript, in field: TestField) async throws -> NearbyTag? {
-        guard script.steps.contains(where: { $0.kind == .second || $0.kind == .swap }), let spec = settings.tags.first,
+        let isSwapped = script.steps.contains { $0.kind == .swap }
+        guard isSwapped || script.steps.contains(where: { $0.kind == .second }), let spec = settings.tags.first,
             let tag = field.tags.first
         else { return nil }
-        return try await field.makeCompanion(try await spec.companion(of: tag.virtual, seed: settings.seed))
+        return try await field.makeCompanion(
+            try await spec.companion(of: tag.virtual, seed: settings.seed, isChanged: isSwapped)
+        )
     }
 }
 

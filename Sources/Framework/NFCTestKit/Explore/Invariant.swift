@@ -127,7 +127,13 @@ extension Invariant {
     /// All sessions have ended when the flow ends. No session works with a tag until the time limit of 60 seconds.
     public static let sessionEnds = Invariant("the session always ends") { run in
         if run.leavesSessionOpen {
-            return "the flow has ended, but the sheet is still visible: the session was never invalidated"
+            let cancelled =
+                run.happened.contains { $0.kind == .stop }
+                ? """
+                . Its task was cancelled: invalidate the session in the onCancel of withTaskCancellationHandler, and call \
+                try Task.checkCancellation() before begin()
+                """ : ""
+            return "the flow has ended, but the sheet is still visible: the session was never invalidated\(cancelled)"
         }
         if run.reachesLimit {
             return "the sheet showed a tag until the session's time limit: the session was never invalidated"
@@ -264,7 +270,10 @@ extension Invariant {
         guard !run.leaks.isEmpty else { return nil }
         let what = "\(run.leaks.joined(separator: ", ")) \(run.leaks.count == 1 ? "was" : "were") not freed: "
         guard let delay = run.nextDelay else {
-            return "\(what)look for a reference cycle, such as a closure that holds its owner"
+            return """
+                \(what)look for a reference cycle, such as a closure that holds its owner, or for a Timer that is never \
+                invalidated
+                """
         }
         return """
             \(what)the app repeats a delay without end, with Task.sleep, asyncAfter or a timer, and its work may hold \

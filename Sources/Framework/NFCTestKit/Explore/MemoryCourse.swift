@@ -108,7 +108,8 @@ extension Invariant {
             let isChanged = tag.after != tag.before || tag.areasAfter != tag.areasBefore
             guard let number = tag.number, number < run.courses.count else {
                 if let course = run.replacement?.course, run.isReplaced, tag.number == nil {
-                    if !run.hasMixedTear, let finding = course.finding(of: tag.areasAfter, isDone: false) {
+                    let isDone = !run.reportsFailure && !run.firstTagIsDone
+                    if !run.hasMixedTear, let finding = course.finding(of: tag.areasAfter, isDone: isDone) {
                         return .broken("\(tag.name), which came in place of the first tag: \(finding)")
                     }
                 } else if isChanged, !run.canReachSecondTag(tag) {
@@ -136,6 +137,12 @@ extension Invariant {
 }
 
 extension FlowRun {
+    /// Whether the first tag has what the flow writes to it without faults.
+    fileprivate var firstTagIsDone: Bool {
+        guard let course = courses.first, let tag = tags.first else { return true }
+        return course.finding(of: tag.areasAfter, isDone: true) == nil
+    }
+
     /// Whether no app can prevent that its writes reach a second tag: NDEF writes to Type 5 tags contain no UID.
     fileprivate func canReachSecondTag(_ tag: Tag) -> Bool {
         guard let contents = tag.after, contents.tagType == 5, hasNote("app: writeNDEF") || hasNote("app: writeLock")

@@ -226,15 +226,25 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
     /// Returns the most similar product name.
     private static func nearest(to name: String) -> String {
         func distance(_ other: String) -> Int { other.lowercased().difference(from: name.lowercased()).count }
-        return TagProduct.all.map(\.name).min { distance($0) < distance($1) } ?? ""
+        let names = TagProduct.all.map(\.name)
+        // A family's name stands for its first product.
+        let family = names.first { $0.lowercased().hasPrefix(name.lowercased()) }
+        return family ?? names.min { distance($0) < distance($1) } ?? ""
     }
 }
 
 extension TagSpec {
-    /// Returns a second tag with the same contents, whose records differ in one letter, or a card with the same script.
-    /// If the technology allows a choice, the reader finds this tag first, so that code that uses the first tag uses
-    /// the wrong tag.
-    func companion(of tag: any VirtualTag, seed: UInt64) async throws(FieldError) -> TagSpec {
+    /// Returns a second tag with the same contents, whose first record differs, or a card with the same script. If the
+    /// technology allows a choice, the reader finds this tag first, so that code that uses the first tag uses the wrong
+    /// tag.
+    ///
+    /// - Parameters:
+    ///   - tag: the first tag.
+    ///   - seed: the seed of a random UID.
+    ///   - isChanged: whether the bytes that the test has written besides a message differ too. A tag that comes in
+    ///     place of the first has others, so that what belongs to the first tag shows on it. A tag beside the first has
+    ///     the same, so that an app does not refuse it.
+    func companion(of tag: any VirtualTag, seed: UInt64, isChanged: Bool) async throws(FieldError) -> TagSpec {
         if case .card(let card, .nfcA(let uid, let atqa, let sak, let ats)) = source {
             let other = Self.identifier(before: uid, of: .nfcA)
             return TagSpec(.card(card, .nfcA(uid: other, atqa: atqa, sak: sak, ats: ats)))
@@ -248,36 +258,41 @@ extension TagSpec {
             return "NTAG213"
         }
         let uid = Self.identifier(before: contents.uid, of: tag.technology)
-        let copy = contents.withIdentifier(uid)
-        // The records differ, so that code that uses the wrong tag ends with a different result.
-        guard let message = try? await contents.readNDEF().message, !message.isEmpty else { return .contents(copy) }
-        // A tag that can't be written is replaced by a new one. The tags of a series have the same password.
         let blank = TagProduct(named: contents.product).flatMap { product in
             product.identifierLengths.contains(uid.count) ? product.blank(uid: uid) : nil
         }
-        for other in [copy, blank].compactMap({ $0?.makeTag() }) where other.technology == tag.technology {
-            let isWritten: Void? = try? await withActivatedTag(in: other) { other throws(TagError) in
-                try await other.writeNDEF(Self.another(message))
-            }
-            if isWritten != nil, let written = TagContents(of: other) {
+        let message = (try? await contents.readNDEF().message) ?? []
+        var copy = contents.withIdentifier(uid)
+        if isChanged { copy = copy.changed(from: message.isEmpty ? blank : await blank?.holding(message)) }
+        // The records differ, so that code that uses the wrong tag ends with a different result.
+        guard !message.isEmpty else { return .contents(copy) }
+        // A tag that can't be written is replaced by a new one. The tags of a series have the same password.
+        for other in [copy, blank] {
+            if let written = await other?.holding(Self.another(message)) {
                 return .contents(written.protected(like: contents))
             }
         }
         return .contents(copy)
     }
 
-    /// Returns a message with one more letter in its first record, such as the link of the next card in a series.
+    /// Returns a message whose first record has a 2 after each number, or at its end if it has none, such as the link
+    /// of the next card in a series.
     private static func another(_ message: [UInt8]) -> [UInt8] {
-        guard var records = try? NDEFMessage(decoding: message).records, let first = records.first,
-            (try? URIRecord(first)) != nil || (try? TextRecord(first)) != nil
-        else { return message }
-        records[0] = NDEFRecord(
-            first.typeNameFormat,
-            type: Array(first.type),
-            identifier: Array(first.identifier),
-            payload: first.payload + [UInt8(ascii: "2")]
-        )
+        guard var records = try? NDEFMessage(decoding: message).records, let first = records.first else {
+            return message
+        }
+        if var text = try? TextRecord(first) {
+            text.text = another(text.text)
+            records[0] = (try? text.makeRecord(identifier: Array(first.identifier))) ?? first
+        } else if let link = try? URIRecord(first) {
+            records[0] = (try? URIRecord(another(link.uri)).makeRecord(identifier: Array(first.identifier))) ?? first
+        }
         return (try? NDEFMessage(records).encoded()) ?? message
+    }
+
+    private static func another(_ text: String) -> String {
+        let numbered = text.replacing(/[0-9]+/) { "\($0.output)2" }
+        return numbered == text ? text + "2" : numbered
     }
 
     /// Returns whether the anticollision of NFC-A finds `uid` before `other`: it has a 1 in the first bit that differs
@@ -352,6 +367,45 @@ extension TagContents {
         case .nfcA(var contents):
             contents.uid = uid
             return .nfcA(contents)
+        }
+    }
+
+    /// Returns these contents with a message; nil if it can't be written.
+    fileprivate func holding(_ message: [UInt8]) async -> TagContents? {
+        let tag = makeTag()
+        let isWritten: Void? = try? await withActivatedTag(in: tag) { tag throws(TagError) in
+            try await tag.writeNDEF(message)
+        }
+        return isWritten.flatMap { TagContents(of: tag) }
+    }
+
+    /// Returns these contents with another value in each byte of the user memory that a test has written.
+    ///
+    /// - Parameter delivered: the product as delivered, with the same message; nil if there is no such product.
+    fileprivate func changed(from delivered: TagContents?) -> TagContents {
+        func change(_ memory: inout [UInt8], _ other: [UInt8]?, _ area: Range<Int>? = nil) {
+            for index in area ?? memory.indices where memory[index] != 0 && memory[index] != other?[index] {
+                memory[index] ^= 1
+            }
+        }
+        switch (self, delivered) {
+        case (.type2(var contents), .type2(let other)):
+            contents = contents.completed
+            let pages = contents.product.userPages
+            change(&contents.memory, other.completed.memory, 4 * pages.lowerBound..<4 * (pages.upperBound + 1))
+            return .type2(contents)
+        case (.type3(.liteS(var contents)), .type3(.liteS(let other))):
+            change(&contents.userMemory, other.userMemory)
+            return .type3(.liteS(contents))
+        case (.type3(.standard(var contents)), _):
+            for (index, system) in contents.systems.enumerated() {
+                for file in system.files.indices { change(&contents.systems[index].files[file].memory, nil) }
+            }
+            return .type3(.standard(contents))
+        case (.type5(var contents), .type5(let other)):
+            change(&contents.memory, other.memory)
+            return .type5(contents)
+        default: return self
         }
     }
 

@@ -54,6 +54,31 @@ final class LinkExtender: TagClient, @unchecked Sendable {
     }
 }
 
+/// Adds an entry to the log in pages 20 to 23, whose oldest entry goes. After a lost tag, it continues with the log that
+/// it read.
+final class PageLog: TagClient, @unchecked Sendable {
+    static let tag = TagSpec.product("NTAG215").writing((1...16).map { $0 }, atBlock: 20)
+
+    private var read: (tag: Data, log: Data)?
+
+    init(bug: Bug = .none) { super.init(.iso14443, bug: bug) }
+
+    @MainActor override func work(with tag: NFCTag) async throws -> String {
+        guard case .miFare(let tag) = tag else { throw Failure.wrongTag }
+        if read == nil || bug != .keepsOldPages && read?.tag != tag.identifier {
+            read = (tag.identifier, try await tag.sendMiFareCommand(commandPacket: Data([0x30, 20])))
+        }
+        guard let log = read?.log, log.count == 16 else { throw Failure.damaged }
+        // The last page comes first, so that no entry is lost.
+        for page in (0..<4).reversed() {
+            let bytes = page == 0 ? Data([90, 91, 92, 93]) : log[(4 * page - 4)..<(4 * page)]
+            let answer = try await tag.sendMiFareCommand(commandPacket: Data([0xA2, UInt8(20 + page)]) + bytes)
+            guard answer == Data([0x0A]) else { throw Failure.refused }
+        }
+        return "added"
+    }
+}
+
 /// Writes a page that needs the password.
 final class PasswordClient: TagClient, @unchecked Sendable {
     static let password: [UInt8] = [0x12, 0x34, 0x56, 0x78]

@@ -280,6 +280,7 @@ enum Bug: String, CaseIterable, Codable, Sendable {
     case invalidatesFirst = "The session is invalidated before the result is handed over"
     case countsAgain = "A command whose answer was lost is sent again"
     case keepsOldText = "What the first tag held is written to another"
+    case keepsOldPages = "The first tag's pages are written to another"
     case leavesWhenCancelled = "A cancelled task leaves its session open"
     case replacesCompletion = "A second tap replaces the first scan's completion"
     case alertsAtEnd = "Each error of the session's end is shown"
