@@ -89,11 +89,11 @@ struct KeySource {
     /// Returns the key, or asks for it on a terminal.
     func requiredKey(hex: String?, file: String?) throws -> SecretBytes {
         if let key = try key(hex: hex, file: file) { return key }
-        guard isatty(STDIN_FILENO) == 1, let text = unsafe getpass("Key (32 hex digits, not shown): ") else {
+        guard isatty(STDIN_FILENO) == 1 else {
             let message = "Give the key: --\(option)-file FILE, the variable \(variable), or --\(option) HEX."
             throw CommandFailure(.usage, "usage", message)
         }
-        return try parse(unsafe String(cString: text), "The key")
+        return try parse(try Secret.hiddenLine("Key, 32 hex digits, not shown:"), "The key")
     }
 
     private func parse(_ text: String, _ name: String) throws -> SecretBytes {

@@ -203,7 +203,8 @@ extension CommandFailure {
         case .readOnly: "Use another tag."
         case .readProtected: "Use a program that knows its password or key; \(ofPassword) read --unlock"
         case .messageTooLong: "Use a shorter message, or a tag with more memory."
-        case .keyNeeded: "Use a program that knows the password or key; \(ofPassword) write --unlock"
+        case .keyNeeded:
+            "Use a program that knows the password or key; \(ofPassword) write --unlock; for a DESFire: nfc desfire --help"
         case .refused, .updateFailed, .badAnswer: "Try again. If it happens again, the tag is worn out."
         default: nil
         }

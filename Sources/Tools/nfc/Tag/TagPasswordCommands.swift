@@ -202,79 +202,11 @@ enum TagPassword {
         acknowledgement: [UInt8]? = nil,
         isNew: Bool = false
     ) throws -> Type2Tag.Password {
-        let bytes = try text.map(described(by:)) ?? asked(isNew: isNew)
+        let bytes = try Secret.read(text, "password", isNew: isNew)
         guard let password = Type2Tag.Password(bytes, acknowledgement: acknowledgement) else {
-            throw failure("The password has \(RecordText.count(bytes.count, "byte")), but a tag's has four.")
+            let count = RecordText.count(bytes.count, "byte")
+            throw CommandFailure(.usage, "bad-password", "The password has \(count), but a tag's has four.")
         }
         return password
     }
-
-    private static func described(by text: String) throws -> [UInt8] {
-        if let path = text.rest(after: "file:") {
-            let content = try InputFile.named(path, limit: 4096).readToEnd()
-            return try plainBytes(String(decoding: content, as: UTF8.self).lineWithoutEnd)
-        }
-        if let name = text.rest(after: "env:") {
-            guard let value = unsafe getenv(name) else { throw failure("The environment has no variable \(name).") }
-            return try plainBytes(unsafe String(cString: value))
-        }
-        return try plainBytes(text)
-    }
-
-    private static func plainBytes(_ text: String) throws -> [UInt8] {
-        if let text = text.rest(after: "text:") { return Array(text.utf8) }
-        guard let hex = text.rest(after: "hex:") ?? text.rest(after: "0x") else {
-            throw failure("Write the password as hex:01020304, 0x01020304 or text:abcd, so that its bytes are clear.")
-        }
-        guard let bytes = HexArgument(argument: hex)?.bytes else {
-            throw failure("The password has something other than pairs of hex digits. Write it like hex:01020304.")
-        }
-        return bytes
-    }
-
-    private static func asked(isNew: Bool) throws -> [UInt8] {
-        guard isatty(STDIN_FILENO) == 1 else {
-            throw failure("Give the password: hex:01020304, text:abcd, file:PATH or env:NAME.")
-        }
-        let line = try hiddenLine("Password of the tag, such as hex:01020304 or text:abcd:")
-        if isNew, try hiddenLine("Once more:") != line {
-            throw CommandFailure("not-confirmed", "The two passwords differ. Nothing was changed.")
-        }
-        return try plainBytes(line)
-    }
-
-    /// Reads a line from the terminal, which does not show it.
-    private static func hiddenLine(_ prompt: String) throws -> String {
-        var shown = termios()
-        guard unsafe tcgetattr(STDIN_FILENO, &shown) == 0 else { throw failure("The terminal can't be read.") }
-        var hidden = shown
-        // Ctrl-C arrives as a key, so that the terminal always gets its settings back.
-        hidden.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
-        _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
-        defer { _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown) }
-        StandardError.writeLine(prompt)
-        var line: [UInt8] = []
-        while true {
-            var key: UInt8 = 0
-            guard unsafe Glibc.read(STDIN_FILENO, &key, 1) == 1, key != 0x03, key != 0x04 else {
-                throw CommandFailure(.cancelled, "cancelled", "Cancelled.")
-            }
-            switch key {
-            case 0x0A, 0x0D: return String(decoding: line, as: UTF8.self)
-            case 0x08, 0x7F: _ = line.popLast()
-            default: line.append(key)
-            }
-        }
-    }
-
-    private static func failure(_ message: String) -> CommandFailure { CommandFailure(.usage, "bad-password", message) }
-}
-
-extension String {
-    fileprivate func rest(after prefix: String) -> String? {
-        hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
-    }
-
-    /// The text before the end of its first line.
-    fileprivate var lineWithoutEnd: String { String(prefix { !$0.isNewline }) }
 }

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCSessions
+import TagLink
+import TagProtocols
+
+/// What a DESFire shows of its applications, files and keys.
+struct DESFireReport: Sendable {
+    struct Keys: Sendable {
+        var settings: UInt8
+        var kind: DESFireSecret.Kind
+        var versions: [UInt8]
+    }
+
+    struct Application: Sendable {
+        var identifier: UInt32
+        /// Nil if the card wants a key first.
+        var keys: Keys?
+        /// Nil if the card wants a key first.
+        var files: [(number: UInt8, settings: DESFireFileSettings)]?
+    }
+
+    var product: String?
+    var uid: [UInt8]
+    var freeMemory: Int?
+    var keys: Keys?
+    /// Nil if the card wants a key first.
+    var applications: [Application]?
+
+    /// Reads all that the card shows. The session is that of the card itself, without a key.
+    ///
+    /// - Parameter app: the application of the key; nil for the card.
+    init(
+        of tag: ActivatedTag,
+        _ session: inout DESFireSession,
+        _ app: UInt32?,
+        _ key: (number: UInt8, key: DESFireSecret)?
+    ) async throws(TagError) {
+        product = await tag.productName()
+        uid = tag.target.identifier
+        try await session.select(0)
+        if app == nil, let key { try await session.authenticate(key.number, key.key) }
+        freeMemory = try await Self.shown { () throws(TagError) in try await session.freeMemory() }
+        keys = try await Keys(of: &session)
+        let all = try await Self.shown { () throws(TagError) in try await session.applications() }
+        guard let identifiers = all ?? app.map({ [$0] }) else { return }
+        applications = []
+        for identifier in identifiers {
+            try await session.select(identifier)
+            if identifier == app, let key { try await session.authenticate(key.number, key.key) }
+            var application = Application(identifier: identifier, keys: try await Keys(of: &session))
+            application.files = try await Self.files(in: &session)
+            applications?.append(application)
+        }
+    }
+
+    private static func files(
+        in session: inout DESFireSession
+    ) async throws(TagError) -> [(number: UInt8, settings: DESFireFileSettings)]? {
+        guard let numbers = try await shown({ () throws(TagError) in try await session.files() }) else { return nil }
+        var files: [(number: UInt8, settings: DESFireFileSettings)] = []
+        for number in numbers { files.append((number, try await session.settings(of: number))) }
+        return files
+    }
+
+    /// Returns nil for what needs a key.
+    fileprivate static func shown<Value>(
+        _ body: () async throws(TagError) -> Value
+    ) async throws(TagError) -> Value? {
+        do throws(TagError) {
+            return try await body()
+        } catch {
+            guard error.code == .keyNeeded || error.code == .unsupported else { throw error }
+            return nil
+        }
+    }
+
+    /// An AID as six hex digits.
+    static func name(_ application: UInt32) -> String {
+        [UInt8(application >> 16 & 0xFF), UInt8(application >> 8 & 0xFF), UInt8(application & 0xFF)].hexText()
+    }
+
+    var object: JSONObject {
+        [
+            "ok": true, "product": product, "uid": uid.hexText(), "free_bytes": freeMemory, "keys": keys?.object,
+            "applications": applications?.map { application -> JSONObject in
+                [
+                    "aid": Self.name(application.identifier), "keys": application.keys?.object,
+                    "files": application.files?.map { ["number": Int($0.number)] + $0.settings.object },
+                ]
+            },
+        ]
+    }
+
+    var lines: [String] {
+        var lines = ["\(product ?? "MIFARE DESFire"), UID \(uid.hexText())"]
+        lines.append(freeMemory.map { "\($0) bytes are free" } ?? "The free memory needs the card's key")
+        lines.append("Card: \(keys?.words ?? "its settings need its key")")
+        guard let applications else { return lines + ["The list of the applications needs the card's key"] }
+        if applications.isEmpty { lines.append("No applications") }
+        for application in applications {
+            lines.append(
+                "Application \(Self.name(application.identifier)): "
+                    + (application.keys?.words ?? "its settings need its key")
+            )
+            guard let files = application.files else {
+                lines.append("  its files are listed with its key")
+                continue
+            }
+            lines += files.map { "  file \($0.number): \($0.settings.words)" }
+        }
+        return lines
+    }
+}
+
+extension DESFireReport.Keys {
+    /// Reads the settings and the versions of the keys; nil if the card wants a key first.
+    fileprivate init?(of session: inout DESFireSession) async throws(TagError) {
+        let settings = try await DESFireReport.shown { () throws(TagError) in try await session.keySettings() }
+        guard let settings else { return nil }
+        var versions: [UInt8] = []
+        for number in 0..<settings.count { versions.append(try await session.keyVersion(UInt8(number))) }
+        self.init(settings: settings.settings, kind: settings.kind, versions: versions)
+    }
+
+    fileprivate var object: JSONObject {
+        ["settings": [settings].hexText(), "kind": kind.name, "versions": versions.map(Int.init)]
+    }
+
+    fileprivate var words: String {
+        let count = RecordText.count(versions.count, "\(kind.name) key")
+        let list = versions.map(String.init).joined(separator: " ")
+        let free = [settings & 0x02 != 0 ? "lists" : nil, settings & 0x04 != 0 ? "creates" : nil].compactMap { $0 }
+        let everybody = free.isEmpty ? "all needs key 0" : "everybody \(free.joined(separator: " and "))"
+        return "\(count), version \(list); settings \([settings].hexText()): \(everybody)"
+    }
+}
+
+extension DESFireSecret.Kind {
+    var name: String {
+        switch self {
+        case .des: "DES"
+        case .tripleDES: "3DES"
+        case .aes: "AES"
+        }
+    }
+}
+
+extension DESFireFileSettings {
+    /// The size of a data file; nil for others.
+    var size: Int? {
+        switch kind {
+        case .standard(let size), .backup(let size): size
+        case .value, .linear, .cyclic: nil
+        }
+    }
+
+    private var kindWords: String {
+        switch kind {
+        case .standard(let size): "\(size) bytes"
+        case .backup(let size): "\(size) bytes with backup"
+        case .value(let lower, let upper, _): "a value from \(lower) to \(upper)"
+        case .linear(let size, let maximum, let count): "\(count) of \(maximum) records of \(size) bytes"
+        case .cyclic(let size, let maximum, let count): "\(count) of \(maximum) cyclic records of \(size) bytes"
+        }
+    }
+
+    private static let rightNames = [(12, "reads"), (8, "writes"), (4, "reads and writes"), (0, "changes rights")]
+
+    private func holder(_ shift: Int) -> String {
+        switch rights >> shift & 0x0F {
+        case 0x0E: "everybody"
+        case 0x0F: "nobody"
+        case let number: "key \(number)"
+        }
+    }
+
+    /// The settings in words.
+    var words: String {
+        let ways = ["plain", "with MAC", "plain", "encrypted"][Int(protection.rawValue)]
+        let rights = Self.rightNames.map { "\(holder($0.0)) \($0.1)" }.joined(separator: ", ")
+        return "\(kindWords), \(ways); \(rights)"
+    }
+
+    var object: JSONObject {
+        let (type, size, maximum, count): (String, Int?, Int?, Int?) =
+            switch kind {
+            case .standard(let size): ("standard", size, nil, nil)
+            case .backup(let size): ("backup", size, nil, nil)
+            case .value: ("value", nil, nil, nil)
+            case .linear(let size, let maximum, let count): ("linear", size, maximum, count)
+            case .cyclic(let size, let maximum, let count): ("cyclic", size, maximum, count)
+            }
+        return [
+            "type": type, "size": size, "maximum": maximum, "count": count,
+            "rights": [UInt8(rights >> 8), UInt8(rights & 0xFF)].hexText(),
+            "protection": ["plain", "mac", "plain", "encrypted"][Int(protection.rawValue)],
+        ]
+    }
+
+    /// The value of a value file; nil for others.
+    func value(of bytes: [UInt8]) -> Int? {
+        guard case .value = kind, bytes.count == 4 else { return nil }
+        return Int(Int32(truncatingIfNeeded: bytes.littleEndian(at: 0, count: 4)))
+    }
+
+    /// The content of a file for people.
+    func lines(of bytes: [UInt8]) -> [String] {
+        if let value = value(of: bytes) { return ["\(value)"] }
+        switch kind {
+        case .linear(let size, _, _), .cyclic(let size, _, _):
+            if bytes.isEmpty { return ["No records"] }
+            return stride(from: 0, to: bytes.count, by: max(size, 1)).map {
+                bytes[$0..<min($0 + size, bytes.count)].hexText()
+            }
+        case .standard, .backup, .value: return [bytes.hexText()]
+        }
+    }
+}
