@@ -17,7 +17,8 @@ struct TagRawCommand: AsyncParsableCommand {
             its checksum. FeliCa packets have no length byte; ISO 15693 requests begin
             with their flags. The tag is already selected. The commands are the
             arguments, or the lines of standard input, where # begins a comment. In a
-            terminal, it asks for one command after the other; Ctrl-D ends it.
+            terminal, it asks for one command after the other; Ctrl-D ends it. With
+            rlwrap before the command, its prompt has a history.
 
             A command can have the answer that it expects, after =. In it, .. is any
             byte, and * at the end is any rest. It stops at the first command whose
@@ -30,6 +31,7 @@ struct TagRawCommand: AsyncParsableCommand {
               nfc tag raw card.nfc "60 = 00 04 04 02 *"
               nfc tag raw card.nfc --out changed.nfc a204d1010c55
               nfc tag raw --reader pn532:/dev/ttyUSB0 < commands.txt
+              rlwrap nfc tag raw --reader pcsc
 
             An image is changed only with --out. A reader's session lasts 60 seconds.
             Exit status: 0 when every command was answered as expected, 1 when one was
