@@ -13,8 +13,22 @@ typedef struct evp_pkey_ctx_st EVP_PKEY_CTX;
 typedef struct evp_pkey_st EVP_PKEY;
 typedef struct engine_st ENGINE;
 typedef struct ossl_init_settings_st OPENSSL_INIT_SETTINGS;
+typedef struct bio_st BIO;
+typedef struct bio_method_st BIO_METHOD;
+typedef struct CMS_ContentInfo_st CMS_ContentInfo;
+typedef struct stack_st_X509 STACK_OF_X509;
+typedef struct x509_st X509;
+typedef struct x509_store_st X509_STORE;
+typedef int pem_password_cb(char *buffer, int size, int writes, void *data);
 
-enum { OPENSSL_INIT_NO_ATEXIT = 0x00080000 };
+enum {
+    OPENSSL_INIT_NO_ATEXIT = 0x00080000,
+    CMS_NO_SIGNER_CERT_VERIFY = 0x20,
+    CMS_BINARY = 0x80,
+    X509_PURPOSE_ANY = 7,
+    X509_V_FLAG_PARTIAL_CHAIN = 0x80000,
+    X509_V_FLAG_NO_CHECK_TIME = 0x200000,
+};
 
 #define CRYPTO_FUNCTIONS(FUNCTION)                                                                                   \
     FUNCTION(int, OPENSSL_init_crypto, (uint64_t options, const OPENSSL_INIT_SETTINGS *settings))                    \
@@ -31,6 +45,9 @@ enum { OPENSSL_INIT_NO_ATEXIT = 0x00080000 };
     FUNCTION(const EVP_CIPHER *, EVP_des_ede3_ecb, (void))                                                           \
     FUNCTION(const EVP_CIPHER *, EVP_des_ede3_cbc, (void))                                                           \
     FUNCTION(const EVP_MD *, EVP_sha1, (void))                                                                       \
+    FUNCTION(const EVP_MD *, EVP_sha224, (void))                                                                     \
+    FUNCTION(const EVP_MD *, EVP_sha384, (void))                                                                     \
+    FUNCTION(const EVP_MD *, EVP_sha512, (void))                                                                     \
     FUNCTION(const EVP_MD *, EVP_sha256, (void))                                                                     \
     FUNCTION(int, EVP_Digest,                                                                                        \
              (const void *data, size_t size, unsigned char *output, unsigned int *written, const EVP_MD *digest,     \
@@ -47,6 +64,25 @@ enum { OPENSSL_INIT_NO_ATEXIT = 0x00080000 };
     FUNCTION(EVP_PKEY_CTX *, EVP_PKEY_CTX_new, (EVP_PKEY * key, ENGINE *engine))                                     \
     FUNCTION(void, EVP_PKEY_CTX_free, (EVP_PKEY_CTX * context))                                                      \
     FUNCTION(int, EVP_PKEY_verify_init, (EVP_PKEY_CTX * context))                                                    \
+    FUNCTION(BIO *, BIO_new, (const BIO_METHOD *method))                                                             \
+    FUNCTION(BIO *, BIO_new_mem_buf, (const void *data, int size))                                                   \
+    FUNCTION(const BIO_METHOD *, BIO_s_mem, (void))                                                                  \
+    FUNCTION(int, BIO_read, (BIO * bio, void *data, int size))                                                       \
+    FUNCTION(int, BIO_free, (BIO * bio))                                                                             \
+    FUNCTION(CMS_ContentInfo *, d2i_CMS_ContentInfo,                                                                 \
+             (CMS_ContentInfo * *message, const unsigned char **data, long size))                                    \
+    FUNCTION(void, CMS_ContentInfo_free, (CMS_ContentInfo * message))                                                \
+    FUNCTION(int, CMS_verify,                                                                                        \
+             (CMS_ContentInfo * message, STACK_OF_X509 *certificates, X509_STORE *store, BIO *detached, BIO *output, \
+              unsigned int flags))                                                                                   \
+    FUNCTION(X509 *, PEM_read_bio_X509, (BIO * bio, X509 * *certificate, pem_password_cb *callback, void *data))     \
+    FUNCTION(void, X509_free, (X509 * certificate))                                                                  \
+    FUNCTION(X509_STORE *, X509_STORE_new, (void))                                                                   \
+    FUNCTION(void, X509_STORE_free, (X509_STORE * store))                                                            \
+    FUNCTION(int, X509_STORE_add_cert, (X509_STORE * store, X509 *certificate))                                      \
+    FUNCTION(int, X509_STORE_set_flags, (X509_STORE * store, unsigned long flags))                                   \
+    FUNCTION(int, X509_STORE_set_purpose, (X509_STORE * store, int purpose))                                         \
+    FUNCTION(void, ERR_clear_error, (void))                                                                          \
     FUNCTION(int, EVP_PKEY_verify,                                                                                   \
              (EVP_PKEY_CTX * context, const unsigned char *signature, size_t signature_size,                         \
               const unsigned char *hash, size_t size))
@@ -88,7 +124,14 @@ static const EVP_CIPHER *cipher_named(enum ocn_cipher cipher) {
 }
 
 static const EVP_MD *digest_named(enum ocn_digest digest) {
-    return digest == ocn_sha1 ? EVP_sha1() : EVP_sha256();
+    switch (digest) {
+        case ocn_sha1: return EVP_sha1();
+        case ocn_sha224: return EVP_sha224();
+        case ocn_sha256: return EVP_sha256();
+        case ocn_sha384: return EVP_sha384();
+        case ocn_sha512: return EVP_sha512();
+    }
+    return NULL;
 }
 
 bool ocn_crypto_cipher(enum ocn_cipher cipher, bool encrypts, const uint8_t *key, const uint8_t *vector, const uint8_t *data,
@@ -132,4 +175,46 @@ bool ocn_crypto_verify(const uint8_t *key, size_t key_size, const uint8_t *hash,
     EVP_PKEY_CTX_free(context);
     EVP_PKEY_free(public_key);
     return is_valid;
+}
+
+/// Reads certificates in PEM into a store; NULL if there are none.
+static X509_STORE *store_of(const uint8_t *issuers, size_t size) {
+    X509_STORE *store = X509_STORE_new();
+    BIO *bio = BIO_new_mem_buf(issuers, (int)size);
+    int count = 0;
+    X509 *certificate;
+    while (store != NULL && bio != NULL && (certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL)) != NULL) {
+        if (X509_STORE_add_cert(store, certificate) == 1) count++;
+        X509_free(certificate);
+    }
+    BIO_free(bio);
+    ERR_clear_error();
+    // A document outlives its signer's certificate, which is for no purpose that OpenSSL knows.
+    if (count > 0 && X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_NO_CHECK_TIME) == 1
+        && X509_STORE_set_purpose(store, X509_PURPOSE_ANY) == 1) {
+        return store;
+    }
+    X509_STORE_free(store);
+    return NULL;
+}
+
+size_t ocn_crypto_signed_content(const uint8_t *message, size_t size, const uint8_t *issuers, size_t issuers_size,
+                                 uint8_t *content, size_t capacity) {
+    X509_STORE *store = issuers != NULL ? store_of(issuers, issuers_size) : NULL;
+    if (issuers != NULL && store == NULL) return 0;
+    CMS_ContentInfo *parsed = d2i_CMS_ContentInfo(NULL, &message, (long)size);
+    BIO *output = BIO_new(BIO_s_mem());
+    unsigned int flags = CMS_BINARY | (store == NULL ? CMS_NO_SIGNER_CERT_VERIFY : 0);
+    int length = 0;
+    if (parsed != NULL && output != NULL && CMS_verify(parsed, NULL, store, NULL, output, flags) == 1) {
+        // One byte more than fits shows that the content is too long.
+        length = BIO_read(output, content, (int)capacity);
+        uint8_t rest;
+        if (length < 0 || BIO_read(output, &rest, 1) == 1) length = 0;
+    }
+    BIO_free(output);
+    CMS_ContentInfo_free(parsed);
+    X509_STORE_free(store);
+    ERR_clear_error();
+    return (size_t)length;
 }

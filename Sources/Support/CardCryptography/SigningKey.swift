@@ -42,14 +42,32 @@ public struct SigningKey: Sendable, Hashable {
 public enum MessageDigest: Sendable, Hashable, CaseIterable {
     /// SHA-1, 20 bytes. ICAO 9303 derives keys with it.
     case sha1
-    /// SHA-256, 32 bytes.
+    case sha224
     case sha256
+    case sha384
+    case sha512
 
     /// The length of a hash, in bytes.
-    public var length: Int { self == .sha1 ? 20 : 32 }
+    public var length: Int {
+        switch self {
+        case .sha1: 20
+        case .sha224: 28
+        case .sha256: 32
+        case .sha384: 48
+        case .sha512: 64
+        }
+    }
 
     /// The hash function's name in C.
-    var identifier: ocn_digest { self == .sha1 ? ocn_sha1 : ocn_sha256 }
+    var identifier: ocn_digest {
+        switch self {
+        case .sha1: ocn_sha1
+        case .sha224: ocn_sha224
+        case .sha256: ocn_sha256
+        case .sha384: ocn_sha384
+        case .sha512: ocn_sha512
+        }
+    }
 
     /// Hashes data.
     ///

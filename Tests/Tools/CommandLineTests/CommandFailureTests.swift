@@ -27,7 +27,10 @@ struct CommandFailureTests {
             (.writeInProgress, "write-in-progress", torn), (.readOnly, "read-only", "Use another tag."),
             (.readProtected, "read-protected", "Use a program that knows its password or key; \(unlock) read --unlock"),
             (.messageTooLong, "message-too-long", "Use a shorter message, or a tag with more memory."),
-            (.keyNeeded, "key-needed", "Use a program that knows the password or key; \(unlock) write --unlock"),
+            (
+                .keyNeeded, "key-needed",
+                "Use a program that knows the password or key; \(unlock) write --unlock; for a DESFire: nfc desfire --help"
+            ),
             (.refused, "refused", worn), (.updateFailed, "update-failed", worn), (.badAnswer, "bad-answer", worn),
             (.unsupported, "unsupported", nil),
         ] as [(TagError.Code, String, String?)]

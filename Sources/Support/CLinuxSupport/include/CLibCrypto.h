@@ -17,7 +17,10 @@ enum ocn_cipher {
 
 enum ocn_digest {
     ocn_sha1,
+    ocn_sha224,
     ocn_sha256,
+    ocn_sha384,
+    ocn_sha512,
 };
 
 // Opens libcrypto on the first call. Call this before the other functions. Any thread may call it.
@@ -45,5 +48,12 @@ size_t ocn_crypto_sign(const uint8_t *key, size_t key_size, enum ocn_digest dige
 // Returns whether a signature in DER is that of a hash, with a public key in DER (SubjectPublicKeyInfo).
 bool ocn_crypto_verify(const uint8_t *key, size_t key_size, const uint8_t *hash, size_t size, const uint8_t *signature,
                        size_t signature_size);
+
+/// Checks the signatures of a CMS message with the certificates in it (RFC 5652, 5), and copies its content.
+///
+/// @param issuers certificates in PEM, one of which must have issued the signer's; NULL to trust any signer.
+/// @return the length of the content; 0 if a signature or a certificate is wrong, or the content has more than `capacity`.
+size_t ocn_crypto_signed_content(const uint8_t *message, size_t size, const uint8_t *issuers, size_t issuers_size,
+                                 uint8_t *content, size_t capacity);
 
 #endif

@@ -12,17 +12,21 @@ enum Secret {
         try text.map { try described(by: $0, name) } ?? asked(name, isNew: isNew)
     }
 
-    private static func described(by text: String, _ name: String) throws -> [UInt8] {
+    /// Returns a text, or the content of the file or variable that it names with `file:` or `env:`.
+    static func text(_ text: String) throws -> String {
         if let path = text.rest(after: "file:") {
-            let content = try InputFile.named(path, limit: 4096).readToEnd()
-            return try plainBytes(String(decoding: content, as: UTF8.self).lineWithoutEnd, name)
+            return String(decoding: try InputFile.named(path, limit: 4096).readToEnd(), as: UTF8.self)
         }
-        if let variable = text.rest(after: "env:") {
-            guard let value = unsafe getenv(variable) else {
-                throw failure(name, "The environment has no variable \(variable).")
-            }
-            return try plainBytes(unsafe String(cString: value), name)
+        guard let variable = text.rest(after: "env:") else { return text }
+        guard let value = unsafe getenv(variable) else {
+            throw CommandFailure(.usage, "usage", "The environment has no variable \(variable).")
         }
+        return unsafe String(cString: value)
+    }
+
+    private static func described(by text: String, _ name: String) throws -> [UInt8] {
+        let isNamed = text.hasPrefix("file:") || text.hasPrefix("env:")
+        let text = isNamed ? try Secret.text(text).lineWithoutEnd : text
         return try plainBytes(text, name)
     }
 

@@ -197,7 +197,8 @@ public struct EMRTDCard: Card {
         }
         guard let challenge else { throw .conditionsNotSatisfied }
         let enciphered = Array(command.data[..<32])
-        guard let keys = try? EMRTDKeys(contents.zone), let code = try? keys.code(enciphered),
+        guard let keys = try? EMRTDKeys(accessInformation: contents.zone.accessInformation),
+            let code = try? keys.code(enciphered),
             let proof = try? keys.decrypt(enciphered)
         else { throw .executionError }
         guard ConstantTime.areEqual(code, command.data[32...]), ConstantTime.areEqual(proof[8..<16], challenge) else {
@@ -304,45 +305,6 @@ struct EMRTDSecureMessaging: Sendable {
         // Object 99 takes 4 bytes, object 8E takes 10, and the head of object 87 up to 4. The padding takes the rest.
         let head = length > 256 ? 5 : 4
         return max(0, (length - 14 - head) / 8 * 8 - 1)
-    }
-}
-
-/// A pair of triple DES keys (ICAO 9303-11, 9.7.1): one for encryption, one for authentication.
-struct EMRTDKeys: Sendable, Hashable {
-    private let encryption: SecretBytes
-    private let authentication: SecretBytes
-
-    /// Derives the keys of basic access control from the printed zone (ICAO 9303-11, 4.3.2 and 9.7.2).
-    init(_ zone: MachineReadableZone) throws(CryptographyError) {
-        try self.init(seed: Array(try MessageDigest.sha1.hash(zone.accessInformation).prefix(16)))
-    }
-
-    init(seed: [UInt8]) throws(CryptographyError) {
-        encryption = SecretBytes(try Self.derive(seed, 1))
-        authentication = SecretBytes(try Self.derive(seed, 2))
-    }
-
-    private static func derive(_ seed: [UInt8], _ counter: UInt8) throws(CryptographyError) -> [UInt8] {
-        try MessageDigest.sha1.hash(seed + [0, 0, 0, counter]).prefix(16).map { byte in
-            // DES ignores the lowest bit, and requires an odd number of ones.
-            byte.nonzeroBitCount.isMultiple(of: 2) ? byte ^ 1 : byte
-        }
-    }
-
-    private static let zero = BlockCipher.Mode.blockChaining(vector: [UInt8](repeating: 0, count: 8))
-
-    /// Encrypts whole blocks (CBC with a zero initialisation vector).
-    func encrypt(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        try BlockCipher.des(encryption.bytes).encrypt(data, Self.zero)
-    }
-
-    func decrypt(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        try BlockCipher.des(encryption.bytes).decrypt(data, Self.zero)
-    }
-
-    /// Pads the data and returns its MAC.
-    func code(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        try BlockCipher.retailMAC(data.paddedWithMark(to: 8), key: authentication.bytes)
     }
 }
 

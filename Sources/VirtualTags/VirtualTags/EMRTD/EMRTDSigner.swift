@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CardCryptography
+import TagLink
 
 /// A document signer with its certificate and its RSA key (ICAO 9303-12). It signs the hashes of data groups.
 public struct EMRTDSigner: Sendable, Hashable {

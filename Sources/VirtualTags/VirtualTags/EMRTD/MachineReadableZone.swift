@@ -80,6 +80,51 @@ public struct MachineReadableZone: Sendable, Hashable {
         return number.digits + [number.check] + dates.flatMap { characters[$0] }
     }
 
+    /// The same input from what is printed, for a document whose zone is not at hand.
+    ///
+    /// - Parameters:
+    ///   - number: the document number.
+    ///   - birth: the date of birth, as YYMMDD.
+    ///   - expiry: the date of expiry, as YYMMDD.
+    /// - Returns: nil if a part has other characters than A to Z, 0 to 9 and <, or a date has not six digits.
+    package static func accessInformation(number: String, birth: String, expiry: String) -> [UInt8]? {
+        let number = Array(number.utf8) + [UInt8](repeating: filler, count: max(0, 9 - number.utf8.count))
+        let dates = [birth, expiry].map { Array($0.utf8) }
+        guard (number + dates.flatMap { $0 }).allSatisfy({ value(of: $0) != nil }),
+            dates.allSatisfy({ $0.count == 6 })
+        else { return nil }
+        return ([number] + dates).flatMap { $0 + [checkDigit(of: $0)] }
+    }
+
+    /// The kind of the document, such as P for a passport, or ID.
+    package var kind: String { text(0..<2) }
+    /// The state that issued the document, such as UTO.
+    package var issuer: String { text(2..<5) }
+    /// The state of the holder, such as UTO.
+    package var nationality: String { text(place(td1: 45, other: 10, count: 3)) }
+    /// M, F, or < if it is not given.
+    package var sex: String { String(decoding: characters[place(td1: 37, other: 20, count: 1)], as: UTF8.self) }
+    /// The primary and the secondary identifier: the surname, and the given names.
+    package var names: (surname: String, given: String) {
+        let area = characters[format == .td1 ? 60..<90 : 5..<format.lineLength]
+        let parts = String(decoding: area, as: UTF8.self).split(separator: "<<", omittingEmptySubsequences: true)
+        func spaced(_ part: Substring?) -> String {
+            (part ?? "").split(separator: "<").joined(separator: " ")
+        }
+        return (spaced(parts.first), spaced(parts.dropFirst().first))
+    }
+
+    /// Characters without fillers.
+    private func text(_ range: Range<Int>) -> String {
+        String(decoding: characters[range].filter { $0 != Self.filler }, as: UTF8.self)
+    }
+
+    /// A place in the second line.
+    private func place(td1: Int, other: Int, count: Int) -> Range<Int> {
+        let start = format == .td1 ? td1 : format.lineLength + other
+        return start..<(start + count)
+    }
+
     // MARK: Places in the zone
 
     private static let filler = UInt8(ascii: "<")

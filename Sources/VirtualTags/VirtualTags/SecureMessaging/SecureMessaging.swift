@@ -42,19 +42,6 @@ extension DESFireKey {
 }
 
 extension [UInt8] {
-    func padded(to block: Int) -> [UInt8] {
-        self + [UInt8](repeating: 0, count: (block - count % block) % block)
-    }
-
-    /// The bytes, then 80 and zeros up to whole blocks (ISO/IEC 9797-1, padding method 2).
-    func paddedWithMark(to block: Int) -> [UInt8] { (self + [0x80]).padded(to: block) }
-
-    /// The bytes without the mark 80 and the zeros after it; nil without a mark.
-    var withoutMark: [UInt8]? {
-        guard let end = lastIndex(where: { $0 != 0 }), self[end] == 0x80 else { return nil }
-        return Array(self[..<end])
-    }
-
     func combined(with other: some Sequence<UInt8>) -> [UInt8] { zip(self, other).map { $0 ^ $1 } }
 }
 

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+import CardCryptography
+package import TagLink
+
+/// A session with an electronic travel document: basic access control, and secure messaging with triple DES (ICAO
+/// 9303-11, 4.3 and 9.8).
+package struct EMRTDSession: Sendable {
+    private static let applicationName: [UInt8] = [0xA0, 0x00, 0x00, 0x02, 0x47, 0x10, 0x01]
+    /// The most bytes of a file that are accepted. A face in a document has some 20 kilobytes.
+    private static let maximumFile = 1 << 20
+    /// How many bytes are read at once, so that the answer fits a short APDU.
+    private static let chunk = 0xDF
+
+    private let card: any APDULink
+    private let keys: EMRTDKeys
+    /// The send sequence counter, which counts commands and answers.
+    private var counter: UInt64
+
+    /// Selects the application, and proves that the reader knows what is printed in the document (4.3.1).
+    ///
+    /// - Parameter accessInformation: document number, date of birth and date of expiry, each with its check digit.
+    /// - Throws: ``TagError`` with `unsupported` when the card is no travel document, or without the system's OpenSSL;
+    ///   `authenticationFailed` when it has another zone, `refused`, for example a document with PACE only, `tagLost`,
+    ///   `badAnswer`, `readerUnavailable`, `cancelled`.
+    package static func begin(
+        with card: any APDULink,
+        accessInformation: [UInt8]
+    ) async throws(TagError) -> EMRTDSession {
+        guard try await card.send(.select(application: applicationName)).status == .success else {
+            throw TagError(.unsupported, "This card is not an electronic travel document.")
+        }
+        let keys = try coded { () throws(CryptographyError) in try EMRTDKeys(accessInformation: accessInformation) }
+        let challenge = try await card.send(CommandAPDU(0x00, 0x84, 0x00, 0x00, expectedLength: 8))
+        guard challenge.status == .success, challenge.data.count == 8 else {
+            let reason = "The document does not take basic access control (\(challenge.status)); it may need PACE."
+            throw TagError(.refused, reason)
+        }
+        let own = (0..<24).map { _ in UInt8.random(in: 0...255) }
+        let proof = try coded { () throws(CryptographyError) in
+            let encrypted = try keys.encrypt(Array(own[..<8]) + challenge.data + own[8...])
+            return encrypted + (try keys.code(encrypted))
+        }
+        let answer = try await card.send(CommandAPDU(0x00, 0x82, 0x00, 0x00, data: proof, expectedLength: 40))
+        let wrongZone = TagError(.authenticationFailed, "The document has another number, or other dates.")
+        guard answer.status == .success, answer.data.count == 40 else { throw wrongZone }
+        let seed = try coded { () throws(CryptographyError) -> [UInt8]? in
+            guard ConstantTime.areEqual(try keys.code(Array(answer.data[..<32])), answer.data[32...]) else {
+                return nil
+            }
+            let parts = try keys.decrypt(Array(answer.data[..<32]))
+            guard ConstantTime.areEqual(parts[..<16], challenge.data + own[..<8]) else { return nil }
+            return zip(own[8...], parts[16...]).map { $0 ^ $1 }
+        }
+        guard let seed else { throw wrongZone }
+        return EMRTDSession(
+            card: card,
+            keys: try coded { () throws(CryptographyError) in try EMRTDKeys(seed: seed) },
+            counter: (challenge.data[4...] + own[4..<8]).reduce(0) { $0 << 8 | UInt64($1) }
+        )
+    }
+
+    private init(card: any APDULink, keys: EMRTDKeys, counter: UInt64) {
+        (self.card, self.keys, self.counter) = (card, keys, counter)
+    }
+
+    /// Reads a file: EF.COM 011E, EF.SOD 011D, or 0101 to 0110 for a data group.
+    ///
+    /// - Returns: the file's data object; nil when the document does not have the file, or does not show it.
+    /// - Throws: ``TagError`` with `refused`, `authenticationFailed` for a wrong MAC, `badAnswer`, `tagLost`,
+    ///   `readerUnavailable`, `cancelled`.
+    package mutating func read(_ file: UInt16) async throws(TagError) -> [UInt8]? {
+        let selection = try await send(0xA4, 0x02, 0x0C, data: file.bigEndianBytes)
+        guard selection.status == .success else { return nil }
+        var bytes: [UInt8] = []
+        var length: Int?
+        // Tag and length take at most five bytes.
+        while bytes.count < length ?? 5 {
+            let count = min((length ?? 5) - bytes.count, Self.chunk)
+            // From 32 kilobytes on, the offset is in a data object, and so is the answer (INS B1).
+            let isFar = bytes.count > 0x7FFF
+            let part: ResponseAPDU
+            if isFar {
+                let offset = DataObject(0x54, [UInt8](bigEndian: bytes.count, count: 3)).bytes
+                let head = count < 0x80 ? 2 : 3
+                part = try await send(0xB1, 0x00, 0x00, data: offset, expectedLength: count + head)
+            } else {
+                let (high, low) = (UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF))
+                part = try await send(0xB0, high, low, expectedLength: count)
+            }
+            var data = part.data[...]
+            if isFar { data = DataObject(takingFrom: &data).map { $0.value[...] } ?? [] }
+            guard part.status.isSuccessOrWarning, !data.isEmpty, data.count <= count else {
+                throw TagError(.badAnswer, "The document stopped to send a file, with \(part.status).")
+            }
+            bytes += data
+            if length == nil { length = Self.length(bytes) }
+            guard length ?? 0 <= Self.maximumFile else {
+                throw TagError(.badAnswer, "A file of the document claims \(length ?? 0) bytes.")
+            }
+        }
+        guard let length else { throw TagError(.badAnswer, "A file of the document has no valid length.") }
+        return Array(bytes.prefix(length))
+    }
+
+    /// The length of a file that begins with these bytes: the length of its data object with tag and length.
+    private static func length(_ bytes: [UInt8]) -> Int? {
+        let start = bytes.first.map { $0 & 0x1F == 0x1F ? 2 : 1 } ?? 1
+        guard bytes.count > start else { return nil }
+        let first = bytes[start]
+        if first < 0x80 { return start + 1 + Int(first) }
+        let count = Int(first & 0x7F)
+        guard (1...3).contains(count), bytes.count > start + count else { return nil }
+        return start + 1 + count + bytes[(start + 1)...(start + count)].reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// Sends a command by secure messaging (9.8).
+    private mutating func send(
+        _ instruction: UInt8,
+        _ p1: UInt8,
+        _ p2: UInt8,
+        data: [UInt8] = [],
+        expectedLength: Int? = nil
+    ) async throws(TagError) -> ResponseAPDU {
+        let (keys, isOdd) = (keys, instruction & 1 == 1)
+        counter &+= 1
+        let sent = counter
+        let body = try Self.coded { () throws(CryptographyError) in
+            var objects: [UInt8] = []
+            if !data.isEmpty {
+                let encrypted = try keys.encrypt(data.paddedWithMark(to: 8))
+                objects += DataObject(isOdd ? 0x85 : 0x87, (isOdd ? [] : [0x01]) + encrypted).bytes
+            }
+            if let expectedLength { objects += DataObject(0x97, [UInt8(truncatingIfNeeded: expectedLength)]).bytes }
+            let header = [0x0C, instruction, p1, p2].paddedWithMark(to: 8)
+            let code = try keys.code(sent.bytes + header + objects)
+            return objects + DataObject(0x8E, code).bytes
+        }
+        let answer = try await card.send(CommandAPDU(0x0C, instruction, p1, p2, data: body, expectedLength: 256))
+        // A document that ends the session answers without protection.
+        guard let objects = DataObject.sequence(answer.data), let code = objects.last, code.tag == 0x8E else {
+            throw TagError(.refused, "The document ended the session with \(answer.status).")
+        }
+        counter &+= 1
+        let received = counter
+        let covered = objects.dropLast().flatMap(\.bytes)
+        let plain = try Self.coded { () throws(CryptographyError) -> [UInt8]? in
+            guard ConstantTime.areEqual(try keys.code(received.bytes + covered), code.value) else { return nil }
+            guard let object = objects.first(where: { $0.tag == 0x87 || $0.tag == 0x85 }) else { return [] }
+            let encrypted = Array(object.value.dropFirst(object.tag == 0x87 ? 1 : 0))
+            guard !encrypted.isEmpty, encrypted.count.isMultiple(of: 8) else { return nil }
+            return try keys.decrypt(encrypted).withoutMark
+        }
+        guard let plain, let status = objects.first(where: { $0.tag == 0x99 })?.value, status.count == 2 else {
+            throw TagError(.authenticationFailed, "The MAC of the document's answer is wrong.")
+        }
+        return ResponseAPDU(data: plain, status: StatusWord(rawValue: UInt16(high: status[0], low: status[1])))
+    }
+
+    /// Computes a code. If the system's OpenSSL is missing, the error explains what to install.
+    private static func coded<Result>(_ body: () throws(CryptographyError) -> Result) throws(TagError) -> Result {
+        do throws(CryptographyError) {
+            return try body()
+        } catch {
+            throw TagError(.unsupported, error.reason)
+        }
+    }
+}
+
+extension UInt64 {
+    fileprivate var bytes: [UInt8] { (0..<8).reversed().map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
+}
+
+/// The signed hashes of a document's data groups (ICAO 9303-10, 4.6.2).
+package struct EMRTDSecurityObject: Sendable, Hashable {
+    private let digest: MessageDigest
+    private let hashes: [Int: [UInt8]]
+
+    /// Checks the signature of EF.SOD.
+    ///
+    /// - Parameters:
+    ///   - file: EF.SOD.
+    ///   - issuers: certificates of countries in PEM, one of which must have issued the signer's; nil for any signer.
+    /// - Throws: ``TagError`` with `authenticationFailed` when the signature or a certificate is wrong, `badAnswer` for
+    ///   another content, `unsupported` without the system's OpenSSL.
+    package init(checking file: [UInt8], issuers: [UInt8]? = nil) throws(TagError) {
+        var rest = file[...]
+        guard let object = DataObject(takingFrom: &rest), object.tag == 0x77 else {
+            throw TagError(.badAnswer, "EF.SOD does not begin with its tag.")
+        }
+        let content: [UInt8]
+        do throws(CryptographyError) {
+            content = try SignedMessage.content(of: object.value, issuers: issuers)
+        } catch {
+            throw TagError(error.code == .libraryMissing ? .unsupported : .authenticationFailed, error.reason)
+        }
+        let parts = DataObject.sequence(content)?.first.flatMap { DataObject.sequence($0.value) } ?? []
+        guard parts.count >= 3, let digest = Self.digest(parts[1]), let groups = DataObject.sequence(parts[2].value)
+        else { throw TagError(.badAnswer, "EF.SOD has no hashes of data groups.") }
+        var hashes: [Int: [UInt8]] = [:]
+        for group in groups {
+            guard let fields = DataObject.sequence(group.value), fields.count == 2, let number = fields[0].value.last
+            else { throw TagError(.badAnswer, "EF.SOD has an invalid hash.") }
+            hashes[Int(number)] = fields[1].value
+        }
+        (self.digest, self.hashes) = (digest, hashes)
+    }
+
+    /// The hash function of an algorithm identifier: 1.3.14.3.2.26, or 2.16.840.1.101.3.4.2.x.
+    private static func digest(_ algorithm: DataObject) -> MessageDigest? {
+        guard let identifier = DataObject.sequence(algorithm.value)?.first?.value else { return nil }
+        if identifier == [0x2B, 0x0E, 0x03, 0x02, 0x1A] { return .sha1 }
+        guard identifier.starts(with: [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02]) else { return nil }
+        switch identifier.last {
+        case 1: return .sha256
+        case 2: return .sha384
+        case 3: return .sha512
+        case 4: return .sha224
+        default: return nil
+        }
+    }
+
+    /// Whether a data group is as it was signed; nil when its hash is not signed.
+    package func isUnchanged(_ group: Int, _ file: [UInt8]) -> Bool? {
+        guard let hash = hashes[group], let own = try? digest.hash(file) else { return nil }
+        return own == hash
+    }
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+import LinuxSupport
+import NFCSessions
+import TagLink
+import TagProtocols
+import VirtualTags
+
+/// `nfc passport`: electronic travel documents.
+struct PassportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "passport",
+        abstract: "Read passports and identity cards, and check who signed them.",
+        subcommands: [PassportReadCommand.self]
+    )
+}
+
+struct PassportReadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read",
+        abstract: "Read a passport or an identity card.",
+        discussion: """
+            The document opens to what is printed in it (basic access control): its
+            machine readable zone, or its number and its dates of birth and expiry. It
+            is never changed. Documents with PACE alone, and fingerprints, can't be read
+            yet.
+
+            The signed hashes show that the data are as they were signed, and --csca
+            that the signer belongs to a country: a file with certificates in PEM, such
+            as the master list of a country's authority. A copied chip passes too.
+
+            Other users can see the words of a command, so better use file:PATH or
+            env:NAME for the zone.
+
+            Examples:
+              nfc passport read --mrz file:zone.txt --out passport
+              nfc passport read --number L898902C3 --birth 740812 --expiry 120415
+              nfc passport read document.json --mrz file:zone.txt --json
+
+            Exit status: 0 when it was read and nothing is wrong, 1 when it has another
+            zone, a signature or a hash is wrong, it left, or no document was found, 2
+            for wrong usage, 3 without a reader, 130 when cancelled.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The image of the document, like --image.", valueName: "image"))
+    var image: String?
+
+    @OptionGroup var source: TagSourceOptions
+
+    @Option(help: ArgumentHelp("The machine readable zone, with or without line breaks.", valueName: "zone"))
+    var mrz: String?
+
+    @Option(help: ArgumentHelp("The number of the document.", valueName: "number"))
+    var number: String?
+
+    @Option(help: ArgumentHelp("The date of birth.", valueName: "yymmdd"))
+    var birth: String?
+
+    @Option(help: ArgumentHelp("The date of expiry.", valueName: "yymmdd"))
+    var expiry: String?
+
+    @Option(help: ArgumentHelp("A file with the certificates of countries, in PEM.", valueName: "file"))
+    var csca: String?
+
+    @Option(help: ArgumentHelp("Save the data groups and the face in this folder.", valueName: "folder"))
+    var out: String?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    mutating func validate() throws {
+        try source.use(image: image)
+        guard (mrz != nil) != (number != nil && birth != nil && expiry != nil) else {
+            throw ValidationError("Give what is printed in the document: --mrz, or --number, --birth and --expiry.")
+        }
+    }
+
+    private func accessInformation() throws -> [UInt8] {
+        if let mrz {
+            let text = try Secret.text(mrz)
+            do throws(EMRTDError) {
+                return try MachineReadableZone(text).accessInformation
+            } catch {
+                throw CommandFailure(.usage, "bad-zone", error.reason)
+            }
+        }
+        let parts = (number?.uppercased() ?? "", birth ?? "", expiry ?? "")
+        guard let information = MachineReadableZone.accessInformation(number: parts.0, birth: parts.1, expiry: parts.2)
+        else {
+            throw CommandFailure(.usage, "bad-zone", "Write the number in A to Z and 0 to 9, and dates as YYMMDD.")
+        }
+        return information
+    }
+
+    func run() async throws {
+        let information = try accessInformation()
+        let issuers = try csca.map { try InputFile.named($0, limit: 1 << 24).readToEnd() }
+        let read: @Sendable (ActivatedTag) async throws(TagError) -> [UInt16: [UInt8]] = { tag throws(TagError) in
+            guard let card = tag.card else {
+                throw TagError(.unsupported, "This tag is not an electronic travel document.")
+            }
+            defer { tag.forumTag?.forgetMemory() }
+            var session = try await EMRTDSession.begin(with: card, accessInformation: information)
+            var files: [UInt16: [UInt8]] = [:]
+            // Groups 3 and 4, fingers and eyes, need the authority's certificates.
+            for file in [0x011E, 0x011D] + (UInt16(0x0101)...0x0110).filter({ $0 != 0x0103 && $0 != 0x0104 }) {
+                files[file] = try await session.read(file)
+            }
+            return files
+        }
+        let files: [UInt16: [UInt8]]
+        switch try source.open("Hold the document near the reader, and don't move it.") {
+        case .image(let file): files = try await read(try await ImageTagRunner(file.makeTag()).tag)
+        case .reader(let session):
+            files = try await session.withOneTag(doneMessage: "The document was read.", read)
+        }
+        let report = try PassportReport(files, issuers: issuers)
+        if let out { try report.save(to: out) }
+        printResult(json: json, report.object, report.lines)
+        if report.isWrong { throw ExitCode(CommandFailure.Status.refused.rawValue) }
+    }
+}
+
+/// What a travel document says, and whether it was changed.
+struct PassportReport {
+    private let files: [UInt16: [UInt8]]
+    private let zone: MachineReadableZone
+    /// Whether each data group is as it was signed; nil when its hash is not signed.
+    private var isUnchanged: [Int: Bool?] = [:]
+    /// What is wrong with the signature; nil when it is right.
+    private var problem: String?
+    private let checksIssuer: Bool
+
+    init(_ files: [UInt16: [UInt8]], issuers: [UInt8]?) throws {
+        self.files = files
+        checksIssuer = issuers != nil
+        // Data group 1 is 61 with the zone in 5F1F.
+        var rest = (files[0x0101] ?? [])[...]
+        guard let group = DataObject(takingFrom: &rest), group.tag == 0x61,
+            let text = DataObject.sequence(group.value)?.first(where: { $0.tag == 0x5F1F })?.value,
+            let zone = try? MachineReadableZone(String(decoding: text, as: UTF8.self))
+        else { throw CommandFailure("bad-document", "Data group 1 of the document has no machine readable zone.") }
+        self.zone = zone
+        do throws(TagError) {
+            let signed = try EMRTDSecurityObject(checking: files[0x011D] ?? [])
+            for (number, file) in groups { isUnchanged[number] = .some(signed.isUnchanged(number, file)) }
+            if issuers != nil { _ = try EMRTDSecurityObject(checking: files[0x011D] ?? [], issuers: issuers) }
+        } catch {
+            problem = error.reason
+        }
+    }
+
+    private var groups: [(Int, [UInt8])] {
+        (1...16).compactMap { number in files[0x0100 | UInt16(number)].map { (number, $0) } }
+    }
+
+    /// The face in data group 2: a JPEG or JPEG 2000 picture, to the end of the group.
+    private var face: (bytes: [UInt8], name: String)? {
+        guard let group = files[0x0102] else { return nil }
+        let kinds: [([UInt8], String)] = [
+            ([0xFF, 0xD8, 0xFF], "face.jpg"), ([0x00, 0x00, 0x00, 0x0C, 0x6A, 0x50], "face.jp2"),
+            ([0xFF, 0x4F, 0xFF, 0x51], "face.j2k"),
+        ]
+        for (start, name) in kinds {
+            if let place = group.firstRange(of: start) { return (Array(group[place.lowerBound...]), name) }
+        }
+        return nil
+    }
+
+    var isWrong: Bool { problem != nil || isUnchanged.values.contains(false) }
+
+    func save(to folder: String) throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw CommandFailure("unwritable-file", "The folder \(folder) can't be made. Check the path and its owner.")
+        }
+        var contents = groups.map { ("DG\($0.0).bin", $0.1) }
+        if let data = files[0x011E] { contents.append(("COM.bin", data)) }
+        if let data = files[0x011D] { contents.append(("SOD.bin", data)) }
+        if let face { contents.append((face.name, face.bytes)) }
+        for (name, bytes) in contents { try OutputTarget.file("\(folder)/\(name)").write(bytes, readers: .ownerAlone) }
+    }
+
+    var object: JSONObject {
+        let (names, number) = (zone.names, zone.documentNumber)
+        return [
+            "ok": !isWrong, "kind": zone.kind, "issuer": zone.issuer, "number": number, "surname": names.surname,
+            "given_names": names.given, "nationality": zone.nationality, "sex": zone.sex,
+            "birth": zone.dateOfBirth, "expiry": zone.dateOfExpiry, "mrz": zone.lines,
+            "signature": problem == nil ? (checksIssuer ? "trusted" : "valid") : "wrong", "problem": problem,
+            "groups": groups.map { number, bytes -> JSONObject in
+                ["number": number, "bytes": bytes.count, "unchanged": isUnchanged[number] ?? nil]
+            },
+        ]
+    }
+
+    var lines: [String] {
+        let names = zone.names
+        var lines = [
+            "\(zone.kind) \(zone.issuer) \(zone.documentNumber): \(names.surname), \(names.given)",
+            "Born \(zone.dateOfBirth), \(zone.sex), nationality \(zone.nationality), expires \(zone.dateOfExpiry)",
+        ]
+        for (number, bytes) in groups {
+            let state =
+                switch isUnchanged[number] ?? nil {
+                case true?: "as it was signed"
+                case false?: "CHANGED since it was signed"
+                case nil: "not checked"
+                }
+            lines.append("Data group \(number): \(bytes.count) bytes, \(state)")
+        }
+        if let problem {
+            lines.append("Signature: not trusted. \(problem)")
+        } else if checksIssuer {
+            lines.append("Signature: right, by a signer of the given authorities")
+        } else {
+            lines.append("Signature: right, but anybody may have signed it; to check the country: --csca FILE")
+        }
+        return lines
+    }
+}

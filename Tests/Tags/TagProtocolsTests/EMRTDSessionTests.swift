@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import CardCryptography
+import Foundation
+import TagLink
+import TagProtocols
+import Testing
+import VirtualTags
+
+/// The reader's side of travel documents against the card's side, which was tested with the examples of ICAO 9303-11.
+struct EMRTDSessionTests {
+    private static let zone = "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<L898902C36UTO7408122F1204159ZE184226B<<<<<10"
+
+    /// A document with a data group that is longer than an offset of READ BINARY.
+    private static func contents() throws -> EMRTDContents {
+        let group = [0x6D, 0x83, 0x00, 0xA0, 0x00] + (0..<0xA000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        return try EMRTDContents(MachineReadableZone(zone), otherGroups: [13: group], signer: .test)
+    }
+
+    private static func begin(_ tag: VirtualType4Tag, _ zone: String = zone) async throws -> EMRTDSession {
+        let bench = try await ProductBench(tag)
+        return try await EMRTDSession.begin(
+            with: try #require(bench.reader as? Type4Tag).link,
+            accessInformation: try MachineReadableZone(zone).accessInformation
+        )
+    }
+
+    @Test func `document: each file is read as it is, also beyond 32 kilobytes, and a missing one is nil`() async throws
+    {
+        let contents = try Self.contents()
+        var session = try await Self.begin(VirtualType4Tag(contents))
+        for (identifier, file) in contents.files.sorted(by: { $0.key < $1.key }) {
+            #expect(try await session.read(identifier) == file, "\(identifier)")
+        }
+        #expect(try await session.read(0x0107) == nil)
+        #expect(try await session.read(0x0101) == contents.files[0x0101])
+    }
+
+    @Test func `document with another number, birth or expiry: authenticationFailed`() async throws {
+        let tag = VirtualType4Tag(try Self.contents())
+        let reader = try #require(try await ProductBench(tag).reader as? Type4Tag)
+        for (number, birth, expiry) in [
+            ("L898902C4", "740812", "120415"), ("L898902C3", "740813", "120415"), ("L898902C3", "740812", "120416"),
+        ] {
+            let information = try #require(
+                MachineReadableZone.accessInformation(number: number, birth: birth, expiry: expiry)
+            )
+            await #expect(throws: TagError(.authenticationFailed, "")) {
+                _ = try await EMRTDSession.begin(with: reader.link, accessInformation: information)
+            }
+        }
+    }
+
+    @Test func `printed number and dates: the same as the zone`() throws {
+        let printed = MachineReadableZone.accessInformation(number: "L898902C3", birth: "740812", expiry: "120415")
+        #expect(try printed == MachineReadableZone(Self.zone).accessInformation)
+        #expect(MachineReadableZone.accessInformation(number: "L8 9", birth: "740812", expiry: "120415") == nil)
+        #expect(MachineReadableZone.accessInformation(number: "L89", birth: "19740812", expiry: "120415") == nil)
+    }
+
+    private final class StubbornCard: APDULink {
+        let answers: [[UInt8]]
+        private let count = Locked(0)
+        let (maximumCommandLength, maximumResponseLength) = (65544, 65538)
+        let statistics = LinkStatistics()
+
+        init(_ answers: [[UInt8]]) { self.answers = answers }
+
+        func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
+            let index = count.withLock { count in
+                defer { count += 1 }
+                return count
+            }
+            return index < answers.count ? answers[index] : answers[answers.count - 1]
+        }
+
+        func isPresent() async -> Bool { true }
+    }
+
+    @Test(
+        arguments: [
+            [[0x6A, 0x82]], [[0x90, 0]], [[0x90, 0], [UInt8](repeating: 1, count: 8) + [0x90, 0]],
+            [[0x90, 0], [UInt8](repeating: 1, count: 8) + [0x90, 0], [UInt8](repeating: 2, count: 40) + [0x90, 0]],
+            [[0x90, 0], [0x69, 0x82]], [[0x91, 0xAF]],
+        ] as [[[UInt8]]]
+    ) func `card that is no document, or does not prove itself: an error`(answers: [[UInt8]]) async throws {
+        let information = try MachineReadableZone(Self.zone).accessInformation
+        await #expect(throws: TagError.self) {
+            _ = try await EMRTDSession.begin(with: StubbornCard(answers), accessInformation: information)
+        }
+    }
+
+    // MARK: Signature
+
+    private static func pem(_ certificate: [UInt8]) -> [UInt8] {
+        let text = Data(certificate).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return Array("-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n".utf8)
+    }
+
+    @Test func `security object: unchanged groups, a signer of the given authority, and nothing else`() throws {
+        let contents = try Self.contents()
+        let file = try #require(contents.files[EMRTDContents.sodIdentifier])
+        let issuers = Self.pem(EMRTDSigner.test.certificate)
+        for issuers in [nil, issuers] {
+            let signed = try EMRTDSecurityObject(checking: file, issuers: issuers)
+            for number in [1, 2, 13] {
+                let group = try #require(contents.files[0x0100 | UInt16(number)])
+                #expect(signed.isUnchanged(number, group) == true)
+                #expect(signed.isUnchanged(number, group.dropLast() + [0xAA]) == false)
+            }
+            #expect(signed.isUnchanged(3, [0x63, 0]) == nil)
+        }
+        #expect(throws: TagError(.authenticationFailed, "")) {
+            _ = try EMRTDSecurityObject(checking: file, issuers: Array("no certificate".utf8))
+        }
+        #expect(throws: TagError(.badAnswer, "")) { _ = try EMRTDSecurityObject(checking: []) }
+    }
+
+    @Test func `changed security object: each changed byte is found, or changes no hash`() throws {
+        let contents = try Self.contents()
+        let file = try #require(contents.files[EMRTDContents.sodIdentifier])
+        let group = try #require(contents.files[0x0101])
+        var found = 0
+        for index in stride(from: 0, to: file.count, by: 7) {
+            var changed = file
+            changed[index] ^= 0x01
+            do throws(TagError) {
+                let signed = try EMRTDSecurityObject(checking: changed, issuers: Self.pem(EMRTDSigner.test.certificate))
+                #expect(signed.isUnchanged(1, group) == true, "\(index)")
+            } catch {
+                found += 1
+            }
+        }
+        #expect(found > file.count / 7 * 9 / 10)
+    }
+}
