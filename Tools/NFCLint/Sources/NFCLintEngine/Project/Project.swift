@@ -28,7 +28,7 @@ public struct Project: Sendable {
         let filter = SourceFilter(modules: Self.modulesWithCoreNFC(targets, files))
         let wanted = Set(targets.filter { $0.kind != .test && $0.kind != .other }.flatMap(\.files))
         let swift = wanted.filter { $0.hasSuffix(".swift") }.sorted()
-        let parsed = Parallel.map(swift) { Self.parse($0, files, filter) }
+        let parsed = Parallel.map(swift) { Self.parse($0, files, filter.matters) }
         var facts: [String: FileFacts] = [:]
         for (path, result) in zip(swift, parsed) {
             if let fact = result.facts { facts[path] = fact }
@@ -39,9 +39,9 @@ public struct Project: Sendable {
         // Files that don't mention Core NFC, but use types that create sessions or check for availability.
         let helpers = Self.helpers(facts.values)
         if !helpers.isEmpty {
-            let filter = SourceFilter(names: helpers)
+            let filter = NameFilter(helpers)
             let others = swift.filter { facts[$0] == nil }
-            for (path, result) in zip(others, Parallel.map(others) { Self.parse($0, files, filter) }) {
+            for (path, result) in zip(others, Parallel.map(others) { Self.parse($0, files, filter.matters) }) {
                 if let fact = result.facts { facts[path] = fact }
             }
         }
@@ -88,14 +88,18 @@ public struct Project: Sendable {
         var isWhole = true
     }
 
-    private static func parse(_ path: String, _ files: any ProjectFiles, _ filter: SourceFilter) -> Parsed {
+    private static func parse(
+        _ path: String,
+        _ files: any ProjectFiles,
+        _ matters: ([UInt8]) -> Bool
+    ) -> Parsed {
         guard let bytes = files.bytes(path) else {
             return Parsed(problem: "The file can't be read, or is larger than 8 MB.")
         }
         if [[0xFF, 0xFE], [0xFE, 0xFF]].contains(where: bytes.starts) {
             return Parsed(problem: "The file is UTF-16, which Swift compilers can't read.")
         }
-        guard filter.matters(bytes) else { return Parsed() }
+        guard matters(bytes) else { return Parsed() }
         let importsCoreNFC = SourceFilter(names: ["import CoreNFC"]).matters(bytes)
         guard bytes.count <= SourceFile.largest else {
             // Large files are usually generated, so ignore those without Core NFC.
@@ -114,7 +118,7 @@ public struct Project: Sendable {
     }
 
     /// The names through which other files use sessions: creating types, delegates and availability checks.
-    private static func helpers(_ facts: some Sequence<FileFacts>) -> [String] {
+    private static func helpers(_ facts: some Sequence<FileFacts>) -> Set<String> {
         var names: Set<String> = []
         for fact in facts where fact.file.importsCoreNFC {
             for type in fact.types where type.inherited.contains(where: { $0.contains("SessionDelegate") }) {
@@ -125,7 +129,7 @@ public struct Project: Sendable {
                 if let owner = function.owner { names.insert(owner) }
             }
         }
-        return names.filter { $0.count > 5 }.sorted()
+        return names.filter { $0.count > 5 }
     }
 
     /// A target for files that belong to no target: association files and tag images.
@@ -157,12 +161,13 @@ public struct Project: Sendable {
             var seen: Set<String> = [target.module]
             var others: [FileFacts] = []
             // A library's findings are in its own files. Without such files, the other modules don't matter.
-            var open = target.kind == .library && written.isEmpty && own.isEmpty ? [] : Set(own.flatMap(\.imports))
-            while let name = open.popFirst() {
+            var open =
+                target.kind == .library && written.isEmpty && own.isEmpty ? [] : Set(own.flatMap(\.imports)).sorted()
+            while let name = open.popLast() {
                 guard seen.insert(name).inserted, let library = libraries[name] else { continue }
                 let inner = library.files.compactMap { facts[$0] }
                 others += inner
-                open.formUnion(inner.flatMap(\.imports))
+                open += Set(inner.flatMap(\.imports)).sorted()
             }
             // Only sheets' texts are looked up.
             let hasSheets = !written.isEmpty || (own + others).contains(where: \.file.importsCoreNFC)

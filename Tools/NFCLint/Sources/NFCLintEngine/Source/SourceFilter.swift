@@ -7,7 +7,7 @@ struct SourceFilter: Sendable {
     /// Whether a word begins with a byte.
     private let starts: [Bool]
 
-    /// - Parameter names: additional names of types and helpers to search for.
+    /// - Parameter names: other words to search for.
     init(names: [String]) { self.init(words: names) }
 
     /// - Parameter modules: modules of the project. Files that import them are parsed too.
@@ -56,4 +56,29 @@ struct SourceFilter: Sendable {
         }
         return result
     }
+}
+
+/// Finds files that mention any of some names. The time doesn't depend on the number of names.
+struct NameFilter: Sendable {
+    private let hashes: Set<UInt64>
+
+    init(_ names: some Sequence<String>) { hashes = Set(names.map { $0.utf8.reduce(Self.start, Self.add) }) }
+
+    /// Whether a file mentions a name. Two names with the same hash only cause a file to be parsed needlessly.
+    func matters(_ bytes: [UInt8]) -> Bool {
+        var hash = Self.start
+        for byte in bytes {
+            if SourceShape.isName(byte) {
+                hash = Self.add(hash, byte)
+            } else if hash != Self.start {
+                if hashes.contains(hash) { return true }
+                hash = Self.start
+            }
+        }
+        return hashes.contains(hash)
+    }
+
+    // FNV-1a
+    private static let start: UInt64 = 0xCBF2_9CE4_8422_2325
+    private static func add(_ hash: UInt64, _ byte: UInt8) -> UInt64 { (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
 }

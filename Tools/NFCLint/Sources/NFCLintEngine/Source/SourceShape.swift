@@ -9,8 +9,9 @@ enum SourceShape {
     private static let deepestCondition = 40
     private static let longestLine = 100_000
 
-    private static func isName(_ byte: UInt8) -> Bool {
-        byte >= 0x80 || byte == 0x5F || Character(Unicode.Scalar(byte)).isLetter || (0x30...0x39).contains(byte)
+    /// Whether a byte may be part of a name.
+    static func isName(_ byte: UInt8) -> Bool {
+        byte >= 0x80 || byte == 0x5F || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
     }
 
     /// Why a file can't be parsed; nil for a normal file.
