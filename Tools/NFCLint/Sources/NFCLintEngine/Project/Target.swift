@@ -31,6 +31,18 @@ public struct Setting: Sendable {
     }
 }
 
+/// How a target links Core NFC.
+public enum FrameworkLink: Sendable {
+    /// Not known.
+    case unknown
+    /// By `import CoreNFC` alone, so that it has to exist at launch.
+    case automatic
+    /// It may be missing at launch ("Optional" in Xcode).
+    case weak
+    /// The project names it at this place, and it has to exist at launch.
+    case required(Place)
+}
+
 /// A build configuration of a target, such as Debug or Release.
 public struct Variant: Sendable {
     /// The configuration's name; empty if there is only one.
@@ -51,8 +63,8 @@ public struct Variant: Sendable {
     public var identifier: String?
     /// Whether this configuration is released to users.
     public var isRelease: Bool
-    /// Where the project links Core NFC so that it has to exist at launch; nil if it links it weakly or does not say.
-    public var requiredLink: Place?
+    /// How the target links Core NFC.
+    public var link = FrameworkLink.unknown
 
     init(
         name: String = "",

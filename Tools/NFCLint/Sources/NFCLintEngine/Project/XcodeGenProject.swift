@@ -53,9 +53,8 @@ struct XcodeGenProject {
             missing.append("The entitlements \(entitlements) were not found or can't be read.")
         }
         let link = value["dependencies"]?.array?.first { $0["sdk"]?.string == "CoreNFC.framework" }
-        if let link, link["weak"]?.boolean != true, !settings.linksCoreNFCWeakly {
-            variant.requiredLink = Place(path, link.position)
-        }
+        let isWeak = settings.linksCoreNFCWeakly || link?["weak"]?.boolean == true
+        variant.link = isWeak ? .weak : link.map { .required(Place(path, $0.position)) } ?? .automatic
         return Target(
             name: entry.key,
             kind: kind(value),

@@ -63,10 +63,12 @@ struct XcodeProject {
         var kind = Self.kind(type)
         if kind == .app, let first = settings.first?.settings, !Self.isForPhones(first) { kind = .other }
         if kind == .app, isForTests { kind = .test }
-        let link = requiredLink(object)
+        let link = link(object)
         let variants = settings.map { name, settings in
             var variant = variant(name, settings, object.position, &missing)
-            variant.requiredLink = settings.linksCoreNFCWeakly ? nil : link
+            variant.link = settings.linksCoreNFCWeakly ? .weak : link
+            // A missing file, such as that of CocoaPods, may have the linker's flag.
+            if case .automatic = link, !settings.isWhole { variant.link = .unknown }
             return variant
         }
         return Target(
@@ -131,6 +133,7 @@ struct XcodeProject {
 
     private func add(_ configuration: ConfigValue, to settings: inout BuildSettings) {
         if let id = configuration["baseConfigurationReference"]?.string, let file = paths[id] {
+            settings.isWhole = settings.isWhole && lookup.find(file) != nil
             settings.add(ConfigurationFile(reader: reader, lookup: lookup).settings(file))
         } else if let name = configuration["baseConfigurationReferenceRelativePath"]?.string,
             let anchor = configuration["baseConfigurationReferenceAnchor"]?.string.flatMap({ folders[$0] })
@@ -184,18 +187,18 @@ struct XcodeProject {
         return reader.read(found).map { ConfigFile(path: found, root: $0) }
     }
 
-    /// Where a target links Core NFC, but not weakly ("Optional" in Xcode).
-    private func requiredLink(_ object: ConfigValue) -> Place? {
+    /// How the build phases of a target link Core NFC.
+    private func link(_ object: ConfigValue) -> FrameworkLink {
         for phase in (object["buildPhases"]?.strings ?? []).compactMap({ objects[$0] }) {
             guard phase["isa"]?.string == "PBXFrameworksBuildPhase" else { continue }
             for file in (phase["files"]?.strings ?? []).compactMap({ objects[$0] }) {
                 let path = file["fileRef"]?.string.flatMap { objects[$0] }?["path"]?.string
                 guard path?.split(separator: "/").last == "CoreNFC.framework" else { continue }
                 let isWeak = file["settings"]?["ATTRIBUTES"]?.strings.contains("Weak") == true
-                return isWeak ? nil : Place(self.path, file.position)
+                return isWeak ? .weak : .required(Place(self.path, file.position))
             }
         }
-        return nil
+        return .automatic
     }
 
     private func sources(_ object: ConfigValue) -> [String] {

@@ -11,8 +11,10 @@ public final class SourceFile: Sendable {
     public let tree: SourceFileSyntax
     /// Whether parts of the file could not be parsed.
     public let hasErrors: Bool
+    /// Where the file imports Core NFC; nil if it does not.
+    public let coreNFCImport: Place?
     /// Whether the file imports Core NFC.
-    public let importsCoreNFC: Bool
+    public var importsCoreNFC: Bool { coreNFCImport != nil }
     private let lines: LineStarts
 
     /// The maximum size of a parsed Swift file, in bytes. Normal files are far smaller; large files have deep trees.
@@ -24,9 +26,6 @@ public final class SourceFile: Sendable {
         let text = String(decoding: bytes, as: UTF8.self)
         let parsed = Self.parse(text)
         hasErrors = parsed.hasError
-        importsCoreNFC = parsed.statements.contains { item in
-            Self.imported(Syntax(item.item)).contains("CoreNFC")
-        }
         // Unknown operators stay unfolded. Very long sequences do too, because the tree would be as deep as the
         // sequence is long.
         let sequences = LongestSequence(viewMode: .sourceAccurate)
@@ -37,16 +36,21 @@ public final class SourceFile: Sendable {
             let folded = OperatorTable.standardOperators.foldAll(parsed) { _ in }
             tree = folded.as(SourceFileSyntax.self) ?? parsed
         }
-        lines = LineStarts(text.utf8)
+        let lines = LineStarts(text.utf8)
+        self.lines = lines
+        let imports = parsed.statements.lazy.flatMap { Self.imports(Syntax($0.item)) }
+        coreNFCImport = imports.first { $0.path.first?.name.text == "CoreNFC" }.map {
+            Place(path, lines.position(of: $0.positionAfterSkippingLeadingTrivia.utf8Offset))
+        }
     }
 
-    /// The modules imported by a statement, including imports within `#if`.
-    private static func imported(_ node: Syntax) -> [String] {
-        if let node = node.as(ImportDeclSyntax.self) { return node.path.first.map { [$0.name.text] } ?? [] }
+    /// The imports of a statement, including those within `#if`.
+    private static func imports(_ node: Syntax) -> [ImportDeclSyntax] {
+        if let node = node.as(ImportDeclSyntax.self) { return [node] }
         guard let node = node.as(IfConfigDeclSyntax.self) else { return [] }
-        return node.clauses.flatMap { clause -> [String] in
+        return node.clauses.flatMap { clause -> [ImportDeclSyntax] in
             guard case .statements(let items)? = clause.elements else { return [] }
-            return items.flatMap { imported(Syntax($0.item)) }
+            return items.flatMap { imports(Syntax($0.item)) }
         }
     }
 

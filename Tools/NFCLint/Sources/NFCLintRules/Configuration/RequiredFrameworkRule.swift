@@ -11,14 +11,21 @@ extension Rule {
             iOS 12 has Core NFC only on devices with NFC. On others, an app that requires the framework ends at \
             launch: "Library not loaded: CoreNFC.framework".
             """,
-        fix: "Set CoreNFC.framework to Optional in Link Binary With Libraries, or raise the minimum iOS version to 13.",
+        fix: """
+            Add CoreNFC.framework to Link Binary With Libraries and set it to Optional, or raise the minimum iOS version \
+            to 13.
+            """,
         bad: [
             linking("12.0", "{sdk: CoreNFC.framework}")
+                + Example.tagReader,
+            linking("12.0", "{sdk: UIKit.framework}")
                 + Example.tagReader,
             .file("App.xcodeproj/project.pbxproj", project(""))
                 + Example.tagReader,
         ],
         good: [
+            linking("10.0", "{sdk: UIKit.framework}")
+                + Example.tagReader,
             linking("13.0", "{sdk: CoreNFC.framework}")
                 + Example.tagReader,
             linking("12.0", "{sdk: CoreNFC.framework, weak: true}")
@@ -34,14 +41,17 @@ extension Rule {
                 + Example.tagReader,
         ],
         check: { unit, findings in
+            let own = unit.index.files.lazy.filter { unit.ownFiles.contains($0.path) }.compactMap(\.coreNFCImport)
             for variant in unit.appVariants where variant.requiredNFC == nil {
-                guard let place = variant.requiredLink, let minimum = variant.minimum, minimum < Version(13) else {
-                    continue
+                guard let minimum = variant.minimum, minimum < Version(13) else { continue }
+                let result = "The app supports iOS \(minimum), and ends at launch on a device that has no Core NFC."
+                switch variant.link {
+                case .required(let place): findings.add(place, result)
+                // Before iOS 11, all of Core NFC is newer than the app, so the linker makes it optional.
+                case .automatic where minimum >= Version(11):
+                    findings.add(own.first, "This import links Core NFC as required. \(result)")
+                default: break
                 }
-                findings.add(
-                    place,
-                    "The app supports iOS \(minimum), and ends at launch on a device that has no Core NFC."
-                )
             }
         }
     )
