@@ -47,6 +47,12 @@ extension Rule {
                 <string>YOUR_PRIVACY_DESCRIPTION</string>
                 """
             ),
+            .plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>[reason]</string>
+                """
+            ),
             Example.usage + .file("en.lproj/InfoPlist.strings", "NFCReaderUsageDescription = \"Lorem ipsum\";"),
         ],
         good: [
@@ -78,14 +84,17 @@ extension Rule {
     )
 
     private static func report(_ text: String, _ place: Place, _ findings: inout Findings) {
-        let words = text.lowercased()
         if text.allSatisfy(\.isWhitespace) {
             findings.add(place, "NFCReaderUsageDescription is empty, so sessions end with code 2.")
-        } else if placeholders.contains(where: words.contains) || words == "description" || words == "string"
-            || isName(text)
-        {
+        } else if isPlaceholder(text) {
             findings.add(place, "NFCReaderUsageDescription is a placeholder: \"\(text)\".")
         }
+    }
+
+    /// Whether a usage description is not written yet.
+    static func isPlaceholder(_ text: String) -> Bool {
+        let words = text.lowercased()
+        return placeholders.contains(where: words.contains) || ["description", "string"].contains(words) || isName(text)
     }
 
     /// Whether a text is a template's placeholder, or a note that the text is not written yet.
@@ -93,6 +102,7 @@ extension Rule {
         // Lower case "todo" is a Spanish word.
         let words = text.split { !$0.isLetter }
         if words.contains(where: { $0.lowercased() == "todo" && $0.allSatisfy(\.isUppercase) }) { return true }
+        if let first = text.first, let last = text.last, ["[]", "<>", "{}"].contains("\(first)\(last)") { return true }
         return text.contains("_") && text.allSatisfy { $0 == "_" || $0.isNumber || $0.isUppercase }
     }
 

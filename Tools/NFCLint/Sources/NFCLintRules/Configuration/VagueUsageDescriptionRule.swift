@@ -6,8 +6,8 @@ extension Rule {
     static let vagueUsageDescription = Rule(
         id: "CFG003",
         severity: .warning,
-        title: "The usage description is too short",
-        why: "One or two words do not say why the app scans, and App Review requires a reason.",
+        title: "The usage description does not say why the app scans",
+        why: "App Review requires a reason. That the app uses NFC or scans tags is none.",
         fix: "Write a sentence that says what the app scans and why.",
         bad: [
             Example.plist(
@@ -21,6 +21,13 @@ extension Rule {
                 """
                 <key>NFCReaderUsageDescription</key>
                 <string>Scan tags</string>
+                """
+            )
+                + Example.tagReader,
+            Example.plist(
+                """
+                <key>NFCReaderUsageDescription</key>
+                <string>This app needs access to NFC to read and write tags.</string>
                 """
             )
                 + Example.tagReader,
@@ -40,13 +47,32 @@ extension Rule {
             unit.forEachInfo(Keys.usage) { usage, _ in
                 guard let text = usage.value.string, !text.contains("$(") else { return }
                 let sheet = SheetText(text: text, role: .usage, place: usage.key)
-                let count = sheet.words.count
-                guard sheet.hasWords, (1...2).contains(count) else { return }
-                findings.add(
-                    usage.key,
-                    "NFCReaderUsageDescription has only \(count == 1 ? "one word" : "two words"): \"\(text)\"."
-                )
+                guard sheet.hasWords, !isPlaceholder(text) else { return }
+                let words = sheet.words.map { $0.lowercased().filter { $0.isLetter } }
+                if (1...2).contains(words.count) {
+                    let count = words.count == 1 ? "one word" : "two words"
+                    findings.add(usage.key, "NFCReaderUsageDescription has only \(count): \"\(text)\".")
+                } else if !words.isEmpty, words.allSatisfy(general.contains) {
+                    // Apple's sample has such a text, so this is only a note.
+                    findings.add(
+                        usage.key,
+                        "NFCReaderUsageDescription gives no reason: \"\(text)\".",
+                        severity: .info
+                    )
+                }
             }
         }
+    )
+
+    /// Words that are true of every app that scans.
+    private static let general = Set(
+        """
+        a access allow allows an and any app application are be by can communication core data device devices enable \
+        enabled feature features field for from function functionality functions have i in information into ios iphone \
+        is it its message messages ndef near nearby need needed needs nfc nfcs of on or order our permission phone \
+        please read reader reading reads require required requires rfid scan scanned scanning scans sensor some \
+        support tag tags test testing that the this to usage use used user uses using want wants we will with work \
+        would write writing you your
+        """.split(separator: " ").map(String.init)
     )
 }

@@ -15,7 +15,6 @@ extension Rule {
         fix: "Call invalidate(errorMessage:) with the text, so that the sheet shows an error symbol.",
         bad: [
             callback("if let error { session.alertMessage = \"The badge moved.\"; session.invalidate(); return }"),
-            callback("guard nil == error else { session.alertMessage = \"It moved.\"; return session.invalidate() }"),
             callback(
                 """
                 if error != nil { session.alertMessage = "The badge moved." } else { session.alertMessage = "Done." }
@@ -27,10 +26,17 @@ extension Rule {
                 """
                 switch status {
                 case .readWrite: write(tag)
-                @unknown default:
-                    session.alertMessage = "This badge is not known."
-                    session.invalidate()
+                @unknown default: session.alertMessage = "This badge is not known."; session.invalidate()
                 }
+                """
+            ),
+            callback("if .notSupported == status { session.alertMessage = \"Not a badge.\"; session.invalidate() }"),
+            callback(
+                """
+                var text = "Done."
+                if nil != error || nil == message { text = "The badge moved." }
+                session.alertMessage = text
+                session.invalidate()
                 """
             ),
             .objective(
@@ -55,15 +61,13 @@ extension Rule {
                 session.invalidate()
                 """
             ),
-            // Another attempt, and a text before the error message.
             callback("if error != nil { session.alertMessage = \"Hold it still.\"; session.restartPolling(); return }"),
             callback(
-                """
-                guard error == nil else {
-                    session.alertMessage = "Wait."
-                    return session.invalidate(errorMessage: "The badge moved.")
-                }
-                """
+                "if error != nil { session.alertMessage = \"…\"; session.invalidate(errorMessage: \"It moved.\") }"
+            ),
+            callback("if status != .notSupported { session.alertMessage = \"Done.\"; session.invalidate() }"),
+            callback(
+                "if status == .notSupported { session.alertMessage = \"Read.\"; session.invalidate(); found(tags) }"
             ),
             // Ends early, with a success.
             callback("guard let door else { session.alertMessage = \"Done.\"; return session.invalidate() }"),
@@ -83,10 +87,17 @@ extension Rule {
             for (number, function) in unit.ownFunctions {
                 for assignment in function.assignments where assignment.name == "alertMessage" {
                     guard let item = assignment.target.enclosing(CodeBlockItemSyntax.self),
-                        let base = assignment.target.memberBase, let list = item.parent, isFailure(list),
+                        let base = assignment.target.memberBase, let list = item.parent,
                         unit.sessions.isSession(base: base.words), ends(after: item, base.words)
                     else { continue }
-                    findings.add(unit.place(assignment.target, number), text)
+                    // The text may also be in a variable that was set after a failure.
+                    let set = function.assignments.contains { other in
+                        other.target.words == assignment.value.words && other.target.position < item.position
+                            && other.target.isWithin(list)
+                            && other.target.enclosing(CodeBlockItemListSyntax.self).map { isFailure(Syntax($0)) }
+                                == true
+                    }
+                    if set || isFailure(list) { findings.add(unit.place(assignment.target, number), text) }
                 }
             }
         }
@@ -100,24 +111,63 @@ extension Rule {
         if owner.is(CatchClauseSyntax.self) { return true }
         if let branch = owner.as(IfExprSyntax.self) {
             let isElse = branch.elseBody?.as(CodeBlockSyntax.self)?.statements.id == list.id
-            let marks = isElse ? ["error==nil", "nil==error"] : ["error!=nil", "nil!=error", "leterror", "=error"]
-            return branch.conditions.count == 1 && has(marks, branch.conditions)
+            // A tag without a message may still be a result.
+            guard !members(branch.conditions).contains("notSupported") || !delivers(list) else { return false }
+            return branch.conditions.count == 1 && branch.conditions.contains { fails($0.condition, if: !isElse) }
         }
         if let check = owner.as(GuardStmtSyntax.self) {
-            return has(["error==nil", "nil==error", "status==.readwrite"], check.conditions)
+            return check.conditions.contains { fails($0.condition, if: false) }
         }
         guard let label = owner.as(SwitchCaseSyntax.self)?.label, let choice = owner.enclosing(SwitchExprSyntax.self)
         else { return false }
-        // Without a case for tags that can be written, a default is not a failure.
-        let isWriting = has(["case.readwrite:"], choice.cases)
-        return has(["case.failure"], label)
-            || isWriting && has(["default:", "case.notsupported", "case.readonly:"], label)
+        // Without a case for tags that can be written, other tags are not a failure.
+        let isWriting = members(choice.cases).contains("readWrite")
+        return !members(label).isDisjoint(with: ["failure", "notSupported"])
+            || isWriting && (label.is(SwitchDefaultLabelSyntax.self) || members(label).contains("readOnly"))
     }
 
-    /// Whether a condition or a label contains one of some texts, without spaces and in lower case.
-    private static func has(_ marks: [String], _ node: some SyntaxProtocol) -> Bool {
-        let text = node.trimmedDescription.filter { !$0.isWhitespace }.lowercased()
-        return marks.contains { text.contains($0) }
+    /// Whether statements pass values to anything but a log, the session or a handler of errors.
+    private static func delivers(_ list: Syntax) -> Bool {
+        Finder.all(FunctionCallExprSyntax.self, in: list).contains { call in
+            let name = call.calledExpression.lastName?.lowercased() ?? ""
+            let isOther = ["invalidate", "error", "fail", "reject", "alert"].contains(where: name.contains)
+            return !call.arguments.isEmpty && !Names.isLog(call) && !isOther
+        }
+    }
+
+    /// Whether something failed if a condition has a value.
+    private static func fails(_ condition: ConditionElementSyntax.Condition, if value: Bool) -> Bool {
+        switch condition {
+        case .expression(let node): return fails(node, if: value)
+        case .optionalBinding(let node):
+            return value
+                && [node.pattern.trimmedDescription, node.initializer?.value.lastName].contains(where: isError)
+        case .matchingPattern(let node): return value && members(node.pattern).contains("failure")
+        default: return false
+        }
+    }
+
+    private static func fails(_ expression: ExprSyntax, if value: Bool) -> Bool {
+        if let node = expression.core.as(PrefixOperatorExprSyntax.self), node.operator.text == "!" {
+            return fails(node.expression, if: !value)
+        }
+        guard let node = expression.core.as(InfixOperatorExprSyntax.self) else { return false }
+        let sides = [node.leftOperand, node.rightOperand]
+        let sign = node.operator.trimmedDescription
+        if sign == "&&" || sign == "||" { return sides.contains { fails($0, if: value) } }
+        guard sign == "==" || sign == "!=" else { return false }
+        let isEqual = value == (sign == "==")
+        if sides.contains(where: { $0.is(NilLiteralExprSyntax.self) }) {
+            return !isEqual && sides.map(\.lastName).contains(where: isError)
+        }
+        return sides.map(\.lastName).contains(isEqual ? "notSupported" : "readWrite")
+    }
+
+    private static func isError(_ name: String?) -> Bool { name?.lowercased().hasSuffix("error") == true }
+
+    /// The names of the enum cases and other members in a node.
+    private static func members(_ node: some SyntaxProtocol) -> Set<String> {
+        Set(Finder.all(MemberAccessExprSyntax.self, in: node).map(\.declName.baseName.text))
     }
 
     /// Whether the next end of the session, in the same statements or after their `if`, has no error message.
@@ -170,7 +220,10 @@ extension ObjectiveFacts {
                     let block = statements[..<number].last(where: { $0.depth < pair.0.depth })
                 else { return nil }
                 let condition = block.code.filter { !$0.isWhitespace }
-                let isFailure = ["if(error)", "if(error!=nil)", "if(nil!=error)"].contains { condition.contains($0) }
+                let isFailure = [
+                    "if(error)", "if(error!=nil)", "if(nil!=error)", "==NFCNDEFStatusNotSupported",
+                    "NFCNDEFStatusNotSupported==",
+                ].contains { condition.contains($0) }
                 return block.opensBlock && isFailure ? pair.0 : nil
             }
         }
