@@ -291,6 +291,22 @@ import Testing
         #expect(ids("\"infoPlist\": {\"NFCReaderUsageDescription\": \"\"}", "").contains("CFG002"))
     }
 
+    @Test func `Cordova plugin: the keys that its plugin.xml adds to apps are checked, in their lines`() {
+        let manifest = """
+            <plugin id="doors" version="1">
+            <preference name="NFC_USAGE" default="Read NFC Tags" />
+            <platform name="ios">
+            <config-file target="*-Debug.plist" parent="com.apple.developer.nfc.readersession.formats">
+              <array><string>TAGS</string></array>
+            </config-file>
+            <config-file target="*-Info.plist" parent="NFCReaderUsageDescription"><string>$NFC_USAGE</string></config-file>
+            </platform></plugin>
+            """
+        let findings = Projects.report(["plugin.xml": manifest]).findings
+        #expect(findings.contains { $0.id == "CFG003" && $0.place.position.line == 2 })
+        #expect(findings.contains { $0.place.path == "plugin.xml" && $0.place.position.line == 5 })
+    }
+
     @Test func `Library that imports Core NFC without creating a session: reported as using Core NFC`() {
         let library = "import CoreNFC\nfunc send(_ tag: NFCISO7816Tag, _ apdu: NFCISO7816APDU) {}\n"
         #expect(Projects.report(["Send.swift": library]).targetLines.hasPrefix("sources (library)"))

@@ -5,8 +5,8 @@
 struct Plugins: Sendable {
     /// The names of the files that are read.
     static let manifests: Set<String> = [
-        "pubspec.yaml", "package.json", "app.json", "config.xml", "Podfile", "Podfile.lock", "app.config.js",
-        "app.config.ts",
+        "pubspec.yaml", "package.json", "app.json", "config.xml", "plugin.xml", "Podfile", "Podfile.lock",
+        "app.config.js", "app.config.ts",
     ]
     private static let usage = "NFCReaderUsageDescription"
 
@@ -32,6 +32,9 @@ struct Plugins: Sendable {
             let isDynamic = dynamic.contains(folder)
             if let json, let app = Self.expo(path, json, isDynamic) { generated.append(app) }
             if path.hasSuffix("config.xml"), let app = Self.cordova(path, bytes) { generated.append(app) }
+            if path.hasSuffix("plugin.xml"), let app = Self.cordovaPlugin(path, bytes, files.paths) {
+                generated.append(app)
+            }
         }
     }
 
@@ -123,5 +126,64 @@ struct Plugins: Sendable {
             variant.generatedInfo[usage] = Setting(text, Place(path, Position(line: number + 1)))
         }
         return Target(name: "app", kind: .app, place: Place(path), variants: [variant], files: [])
+    }
+
+    /// An app with what a Cordova plugin adds to it: its sources, and values of the Info.plist and the entitlements.
+    private static func cordovaPlugin(_ path: String, _ bytes: [UInt8], _ paths: [String]) -> Target? {
+        // The patterns would take long on a huge file.
+        guard bytes.count < 64 << 10 else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let start = text.firstRange(of: #/<platform[^>]*name="ios"[^>]*>/#), text.utf8.count == bytes.count,
+            let name = text.firstMatch(of: #/<plugin[^>]*\sid="(?<name>[^"]+)"/#)?.name
+        else { return nil }
+        let element = #/<config-file\b[^>]*>(?<value>.*?)</config-file>/#.dotMatchesNewlines()
+        let values = text[start.upperBound...].matches(of: element).compactMap { match in
+            mark("parent", match.0).map {
+                (key: $0, file: mark("target", match.0) ?? "", tag: match.0, value: match.value)
+            }
+        }
+        // A property list of the same length with only these values, so that their positions stay.
+        func list(_ isWanted: (_ key: String, _ file: String) -> Bool) -> ConfigFile? {
+            var result = bytes.map { $0 == 0x0A ? $0 : 0x20 }
+            func put(_ part: some StringProtocol, _ index: String.Index) {
+                let offset = text.utf8.distance(from: text.startIndex, to: index)
+                result.replaceSubrange(offset..<(offset + part.utf8.count), with: part.utf8)
+            }
+            put("<plist version=\"1.0\"><dict>", text.startIndex)
+            var keys: Set<String> = []
+            for (key, file, tag, value) in values where isWanted(key, file) && keys.insert(key).inserted {
+                put("<key>\(key)</key>", tag.startIndex)
+                put(value, value.startIndex)
+            }
+            let root = keys.isEmpty ? nil : try? ConfigFile.propertyList(result + "</dict></plist>".utf8)
+            return root.map { ConfigFile(path: path, root: $0) }
+        }
+        var variant = Variant(info: list { $1.hasSuffix("Info.plist") && $0 != usage })
+        variant.entitlements = list { $0.hasPrefix("com.apple.developer.") && !$1.hasSuffix("Info.plist") }
+        variant.areEntitlementsKnown = variant.entitlements != nil
+        if let given = values.first(where: { $0.key == usage })?.value {
+            // The text is in the value, or the default of a preference that the value names.
+            let name = given.firstMatch(of: #/\$(?<name>\w+)/#)?.name
+            let preset = text.matches(of: #/<preference\b[^>]*>/#).map(\.0).first { tag in
+                name.map { mark("name", tag) == String($0) } == true
+            }
+            let own = name == nil ? given.firstMatch(of: #/<string>(?<text>[^<]*)/#).map { String($0.text) } : nil
+            if let value = own ?? preset.flatMap({ mark("default", $0) }) {
+                let line = 1 + text[..<(preset ?? given).startIndex].count { $0.isNewline }
+                variant.generatedInfo[usage] = Setting(value, Place(path, Position(line: line)))
+            }
+        }
+        let folder = PathLookup.folder(path)
+        let sources = text.matches(of: #/<(source|header)-file\b[^>]*>/#).compactMap { mark("src", $0.0) }
+        let files = Set(sources.map { PathLookup.join(folder, $0) })
+        let own = paths.filter(files.contains)
+        return Target(name: String(name), kind: .app, place: Place(path), variants: [variant], files: own)
+    }
+
+    /// The value of an attribute in an XML tag.
+    private static func mark(_ name: String, _ tag: Substring) -> String? {
+        let tag = String(tag.map { $0.isWhitespace ? " " : $0 })
+        guard let start = tag.firstRange(of: " \(name)=\"") else { return nil }
+        return String(tag[start.upperBound...].prefix { $0 != "\"" })
     }
 }
