@@ -25,7 +25,7 @@ public enum Rules {
         .uncheckedCardSession, .deprecatedName, .handDecodedRecord, .malformedRecord, .invalidatedTwice,
         .scanWithoutAction, .unreachableDidDetect, .forcedErrorCast, .errorByText, .manyTagsTextOnly,
         .forcedTagSession, .misplacedLinkHandler, .mainActorDelegate, .impossibleCommand,
-        .unpolledTechnology, .singleBlockLoop, .failureAsSuccess, .forcedTagData,
+        .unpolledTechnology, .singleBlockLoop, .failureAsSuccess, .forcedTagData, .initializedTwice,
     ]
 
     /// The rules about texts for users.

@@ -139,7 +139,10 @@ extension Rule {
         check: { unit, findings in
             for file in unit.objective {
                 for statement in file.decodedPayloads {
-                    findings.add(statement.place, "A payload is decoded as text together with its leading bytes.")
+                    let isCut = statement.code.contains("subdataWithRange:")
+                    let cut = "Bytes are cut off a payload by hand to get its text."
+                    let whole = "A payload is decoded as text together with its leading bytes."
+                    findings.add(statement.place, isCut ? cut : whole)
                 }
             }
             let trace = PayloadTrace(unit)

@@ -69,8 +69,32 @@ extension Rule {
                 }
                 """
             ),
+            .objective(
+                """
+                - (void)tagReaderSession:(NFCTagReaderSession *)session didDetectTags:(NSArray<__kindof id<NFCTag>> *)tags {
+                    [session connectToTag:tags.firstObject completionHandler:^(NSError *error) {
+                        if (error != nil) {
+                            NSLog(@"%@", error);
+                            return;
+                        }
+                        [session invalidateSession];
+                    }];
+                }
+                """
+            ),
         ],
         good: [
+            .objective(
+                """
+                - (void)tagReaderSession:(NFCTagReaderSession *)session didDetectTags:(NSArray<__kindof id<NFCTag>> *)tags {
+                    [session connectToTag:tags.firstObject completionHandler:^(NSError *error) {
+                        if (error) { [self fail]; return; }
+                        [self open:tags.firstObject];
+                    }];
+                }
+                - (void)fail { [self.session invalidateSessionWithErrorMessage:@"The badge moved."]; }
+                """
+            ),
             .swift(
                 """
                 class Reader: NSObject, NFCTagReaderSessionDelegate {
@@ -119,6 +143,11 @@ extension Rule {
             ),
         ],
         check: { unit, findings in
+            let path =
+                "This code path neither invalidates the session nor restarts polling, so the sheet stays. Unconfirmed."
+            for statement in unit.objective.flatMap(\.hangingErrors) {
+                findings.add(statement.place, path, isProven: false)
+            }
             for delegate in unit.ownDelegates
             where unit.objective.isEmpty && !unit.mentionsAnywhere(["invalidate", "restartPolling"]) {
                 let last = delegate.tags.last { unit.index.functions[$0].statements?.isEmpty == false }
@@ -126,12 +155,7 @@ extension Rule {
                 findings.add(last.flatMap { unit.place($0) }, "\(text) Unconfirmed.", isProven: false)
             }
             for (number, end) in HangingPaths(unit).ends where !(end.setsText && end.isForSeveral) {
-                let text =
-                    """
-                    This code path neither invalidates the session nor restarts polling, so the sheet stays. \
-                    Unconfirmed.
-                    """
-                findings.add(unit.place(end.node, number), text, isProven: false)
+                findings.add(unit.place(end.node, number), path, isProven: false)
             }
         }
     )

@@ -160,6 +160,36 @@ extension ObjectiveFacts {
         return acts ? nil : block.last
     }
 
+    /// The statements that end with an error in a tag's callback, and leave the sheet: they only log and return, or call
+    /// methods that don't end the session either.
+    var hangingErrors: [Statement] {
+        let reached = tagCallbacks.flatMap { code.reach($0) }
+        var seen: Set<Place> = []
+        return reached.flatMap { method -> [Statement] in
+            let statements = method.statements
+            return statements.indices.compactMap { start -> Statement? in
+                let code = statements[start].code.filter { !$0.isWhitespace }
+                guard code.hasPrefix("if("), statements[start].opensBlock,
+                    ["(error)", "(error!=nil)", "(nil!=error)"].contains(where: code.contains)
+                else { return nil }
+                let block = statements[(start + 1)...].prefix { $0.depth > statements[start].depth }
+                guard let last = block.last, last.code.hasPrefix("return"), block.allSatisfy(leavesSheet),
+                    seen.insert(statements[start].place).inserted
+                else { return nil }
+                return block.first
+            }
+        }
+    }
+
+    /// Whether a statement logs, returns nothing, or calls a method of the file that does not end the session.
+    private func leavesSheet(_ statement: Statement) -> Bool {
+        if Self.isLog(statement) || statement.code.filter({ !$0.isWhitespace && $0 != ";" }) == "return" { return true }
+        guard statement.code.hasPrefix("[self ") else { return false }
+        let called = code.methods.filter { statement.code.hasPrefix("[self \($0.name)") }
+        return !called.isEmpty
+            && !called.flatMap { code.reach($0) }.contains { $0.mentions("invalidateSession", "restartPolling") }
+    }
+
     /// Whether any method queries a tag's status before writing messages.
     var asksForStatus: Bool { code.methods.contains { $0.mentions("queryNDEFStatus") } }
 
@@ -176,20 +206,17 @@ extension ObjectiveFacts {
     /// The statements that write messages.
     var writes: [Statement] { code.methods.flatMap(\.statements).filter { $0.code.contains(" writeNDEF:") } }
 
-    /// The statements that convert a payload to text by hand.
+    /// The first statement in each method that converts a payload to text by hand.
     var decodedPayloads: [Statement] {
-        code.methods.filter { !$0.mentions("wellKnownType") }.flatMap(decodedPayloads)
-    }
-
-    private func decodedPayloads(_ method: Method) -> [Statement] {
-        method.statements.enumerated().filter { number, statement in
-            guard let start = statement.code.firstRange(of: "initWithData:") else { return false }
-            let rest = statement.code[start.upperBound...]
-            guard let end = rest.firstRange(of: "encoding:") else { return false }
-            let isPayload = [".payload", " payload]"].contains { rest[..<end.lowerBound].contains($0) }
-            return isPayload && !Self.isForOthers(number, method.statements)
+        code.methods.filter { !$0.mentions("wellKnownType") }.compactMap { method in
+            method.statements.enumerated().first { number, statement in
+                guard let start = statement.code.firstRange(of: "initWithData:") else { return false }
+                let rest = statement.code[start.upperBound...]
+                guard let end = rest.firstRange(of: "encoding:") else { return false }
+                let isPayload = [".payload", " payload]"].contains { rest[..<end.lowerBound].contains($0) }
+                return isPayload && !Self.isForOthers(number, method.statements)
+            }?.element
         }
-        .map(\.element)
     }
 
     /// Whether a statement is in a case or block for records that are not well-known.
