@@ -143,7 +143,7 @@ import Testing
         let chain = (0..<200).map { number in
             Projects.reader.replacing("Reader: NSObject", with: "Reader\(number): Reader\(number + 1)")
         }
-        #expect(findings("Chain.swift", Array(chain.joined().utf8)).count { $0.id == "SRC001" } == 200)
+        #expect(findings("Chain.swift", Array(chain.joined().utf8)).count { $0.id == "TXT010" } == 200)
         let scan = Projects.reader.split(separator: "\n")[3...6].joined(separator: "\n") + "\n"
         let scans = (0..<600).map { scan.replacing("func scan", with: "func scan\($0)") }.joined()
         let many = Projects.reader.replacing(scan, with: scans)

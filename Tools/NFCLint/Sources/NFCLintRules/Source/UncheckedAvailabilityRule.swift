@@ -111,38 +111,37 @@ extension Rule {
             ),
         ],
         check: { unit, findings in
-            for file in unit.objective {
-                for creation in file.uncheckedCreations {
-                    let isElsewhere = unit.objective.contains { other in
-                        other.code.methods.contains { $0.mentions("readingAvailable") }
-                    }
-                    let text = "\(creation.kind) is created"
-                    if isElsewhere || unit.mentionsAnywhere(["readingAvailable", "isReadingAvailable"]) {
-                        let rest = " here, but readingAvailable is checked only elsewhere. Unconfirmed."
-                        findings.add(creation.statement.place, text + rest, severity: .info, isProven: false)
-                    } else {
-                        findings.add(creation.statement.place, text + " without a check of readingAvailable.")
-                    }
-                }
+            // One finding for each file and reason, because one check mends all.
+            var found: [String: [(place: Place, text: String, isProven: Bool)]] = [:]
+            func add(_ place: Place?, _ kind: String, _ rest: String, isProven: Bool = true) {
+                guard let place else { return }
+                found["\(place.path) \(rest)", default: []].append((place, kind + rest, isProven))
             }
+            let unchecked = " is created without a check of readingAvailable."
+            let elsewhere = " is created here, but readingAvailable is checked only elsewhere. Unconfirmed."
             let names: Set<String> = ["readingAvailable", "isReadingAvailable"]
             let isAnywhere = unit.mentionsAnywhere(names)
+            let isInObjective = unit.objective.contains { $0.code.methods.contains { $0.mentions("readingAvailable") } }
+            for creation in unit.objective.flatMap(\.uncheckedCreations) {
+                let isElsewhere = isAnywhere || isInObjective
+                let rest = isElsewhere ? elsewhere : unchecked
+                add(creation.statement.place, creation.kind, rest, isProven: !isElsewhere)
+            }
             for creation in unit.ownCreations {
                 let connected = unit.connected(creation.function)
                 if connected.contains(where: { stops(unit.index.functions[$0], names) }) { continue }
-                let name = creation.kind.rawValue
                 let place = unit.place(creation.call.node, creation.function)
-                if unit.mentions(connected, names) {
-                    findings.add(
-                        place,
-                        "readingAvailable is checked, but \(name) is created whatever the result."
-                    )
-                } else if isAnywhere {
-                    let text = "\(name) is created here, but readingAvailable is checked only elsewhere. Unconfirmed."
-                    findings.add(place, text, severity: .info, isProven: false)
-                } else {
-                    findings.add(place, "\(name) is created without a check of readingAvailable.")
-                }
+                let isIgnored = unit.mentions(connected, names)
+                let ignored = " is created whatever readingAvailable says."
+                let rest = isIgnored ? ignored : isAnywhere ? elsewhere : unchecked
+                add(place, creation.kind.rawValue, rest, isProven: isIgnored || !isAnywhere)
+            }
+            for sessions in found.values {
+                guard let first = sessions.min(by: { $0.place < $1.place }) else { continue }
+                let others = sessions.count - 1
+                let more = others == 0 ? "" : " So \(others == 1 ? "is another" : "are \(others) others") in this file."
+                let severity: Severity? = first.isProven ? nil : .info
+                findings.add(first.place, first.text + more, severity: severity, isProven: first.isProven)
             }
         }
     )
