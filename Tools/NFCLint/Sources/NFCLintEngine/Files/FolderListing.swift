@@ -18,7 +18,7 @@ struct FolderListing {
     ]
     private static let endings: Set<String> = [
         "swift", "m", "mm", "h", "plist", "entitlements", "pbxproj", "xcconfig", "strings", "xcstrings", "yml", "yaml",
-        "json",
+        "json", "podspec",
         "nfc", "ndef", "",
     ]
     private static let keys: [URLResourceKey] = [

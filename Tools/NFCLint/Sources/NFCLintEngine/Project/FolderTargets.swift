@@ -34,7 +34,7 @@ struct FolderTargets {
             result.append(
                 Target(
                     name: name,
-                    kind: kind(root),
+                    kind: files.contains { $0.hasSuffix(".podspec") } ? .library : kind(root),
                     place: Place(path),
                     variants: [variant],
                     files: files,

@@ -172,7 +172,10 @@ struct TextResolver {
         if ["localized", "localize", "localised"].contains(name), let base = callee.memberBase {
             return texts(base, in: number, depth: depth + 1).flatMap(localized)
         }
-        return results(node, number, depth)
+        let found = results(node, number, depth)
+        let isChanged = name.hasPrefix("replac") || ["appending", "capitalized", "trimmingCharacters"].contains(name)
+        guard found.isEmpty, isChanged, let base = callee.memberBase else { return found }
+        return texts(base, in: number, depth: depth + 1)
     }
 
     /// The texts that a function of the module returns.

@@ -54,7 +54,7 @@ extension Rule {
                     )
                 }
                 for call in function.calls where ["contains", "hasPrefix", "hasSuffix"].contains(call.name) {
-                    guard call.base?.hasSuffix("localizedDescription") == true,
+                    guard isDescription(call.base ?? "", function),
                         call.node.arguments.first?.expression.literalText != nil
                     else { continue }
                     findings.add(
@@ -65,4 +65,14 @@ extension Rule {
             }
         }
     )
+
+    /// Whether a name stands for an error's text, directly or as a variable.
+    private static func isDescription(_ name: String, _ function: FunctionInfo) -> Bool {
+        if name.hasSuffix("localizedDescription") { return true }
+        return Finder.all(PatternBindingSyntax.self, in: function.body).contains { binding in
+            let value = binding.initializer?.value.dottedName ?? ""
+            let isChanged = [".lowercased", ".uppercased"].contains { value.hasSuffix("localizedDescription" + $0) }
+            return binding.pattern.trimmedDescription == name && (isChanged || value.hasSuffix("localizedDescription"))
+        }
+    }
 }

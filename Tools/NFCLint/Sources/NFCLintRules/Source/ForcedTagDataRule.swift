@@ -14,6 +14,7 @@ extension Rule {
             """,
         fix: "Use guard let, and end the session with an error message.",
         bad: [
+            function("let text = message?.records[0].wellKnownTypeTextPayload().0!"),
             function("let text = String(data: record.payload, encoding: .utf8)!"),
             function("open(record.wellKnownTypeURIPayload()!)"),
             function("show(record.wellKnownTypeTextPayload().0!)"),
@@ -48,9 +49,9 @@ extension Rule {
             let value = call.arguments.first?.expression
             guard let value, Finder.all(StringLiteralExprSyntax.self, in: value).isEmpty else { return nil }
             return "The app crashes if the value is not a valid link."
-        case let name where name.hasSuffix(".wellKnownTypeURIPayload") && call.arguments.isEmpty:
+        case let name where name.hasSuffix("wellKnownTypeURIPayload") && call.arguments.isEmpty:
             return "The app crashes if the record is not a link."
-        case let name where name.hasSuffix(".wellKnownTypeTextPayload") && call.arguments.isEmpty:
+        case let name where name.hasSuffix("wellKnownTypeTextPayload") && call.arguments.isEmpty:
             return "The app crashes if the record is not a text."
         default: return nil
         }

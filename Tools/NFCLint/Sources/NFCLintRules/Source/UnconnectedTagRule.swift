@@ -83,6 +83,9 @@ extension Rule {
                         }
                         continue
                     }
+                    // `connect` may be called through a reference to the method.
+                    let own = unit.index.types[delegate.type]?.functions ?? []
+                    guard !unit.mentions(own, ["connect"]) else { continue }
                     let command = reached.lazy.compactMap { function -> (Int, CallInfo)? in
                         unit.index.functions[function].calls.first { Names.commands.contains($0.name) }.map {
                             (function, $0)

@@ -85,37 +85,45 @@ extension Rule {
                     )
                 }
             }
-            for delegate in unit.ownDelegates {
-                for number in delegate.tags {
-                    let function = unit.index.functions[number]
-                    guard let name = function.parameters.last, let body = function.body else { continue }
-                    let uses = Finder.all(MemberAccessExprSyntax.self, in: body).filter {
-                        $0.base?.core.words == name && !isLogged($0)
-                    }
-                    let members = Set(uses.map(\.declName.baseName.text))
-                    let element = Finder.all(SubscriptCallExprSyntax.self, in: body).first {
-                        $0.calledExpression.core.words == name
-                    }
-                    let passes = function.calls.contains { call in
-                        !Names.isLog(call.node) && call.node.arguments.contains { $0.expression.core.words == name }
-                    }
-                    let loops = Finder.all(ForStmtSyntax.self, in: body).filter {
-                        $0.sequence.trimmedDescription.contains(name)
-                    }
-                    let hasMatch = loops.allSatisfy { takesMatch($0) }
-                    guard hasMatch, !passes,
-                        members.isDisjoint(with: [
-                            "count", "dropFirst", "forEach", "enumerated", "map", "filter", "compactMap",
-                        ])
-                    else { continue }
-                    let first =
-                        uses.first { $0.declName.baseName.text == "first" }.map { unit.place($0, number) }
-                        ?? element.map { unit.place($0, number) } ?? loops.first.map { unit.place($0, number) }
-                    findings.add(first ?? nil, "The first tag is used, and the case of more than one is not handled.")
-                }
+            for number in unit.ownDelegates.flatMap(\.tags) {
+                guard let name = unit.index.functions[number].parameters.last else { continue }
+                let place = firstTag(name, number, unit)
+                findings.add(place, "The first tag is used, and the case of more than one is not handled.")
             }
         }
     )
+
+    /// Where a function uses the first of the tags in a parameter and ignores the others; nil if it does not.
+    private static func firstTag(_ name: String, _ number: Int, _ unit: Unit, depth: Int = 0) -> Place? {
+        let function = unit.index.functions[number]
+        guard let body = function.body else { return nil }
+        let uses = Finder.all(MemberAccessExprSyntax.self, in: body).filter {
+            $0.base?.core.words == name && !isLogged($0)
+        }
+        let members = Set(uses.map(\.declName.baseName.text))
+        let element = Finder.all(SubscriptCallExprSyntax.self, in: body).first {
+            $0.calledExpression.core.words == name
+        }
+        let loops = Finder.all(ForStmtSyntax.self, in: body).filter { $0.sequence.trimmedDescription.contains(name) }
+        guard loops.allSatisfy({ takesMatch($0) }),
+            members.isDisjoint(with: ["count", "dropFirst", "forEach", "enumerated", "map", "filter", "compactMap"])
+        else { return nil }
+        let passes = function.calls.filter { call in
+            !Names.isLog(call.node) && call.node.arguments.contains { $0.expression.core.words == name }
+        }
+        guard passes.isEmpty else {
+            // Another function has all tags, and may ignore the others too.
+            guard depth < 2, passes.count == 1, uses.isEmpty, element == nil, let call = passes.first,
+                let target = unit.index.targets(of: call, in: function).first,
+                let position = call.node.arguments.map(\.expression.core.words).firstIndex(of: name),
+                position < unit.index.functions[target].parameters.count
+            else { return nil }
+            return firstTag(unit.index.functions[target].parameters[position], target, unit, depth: depth + 1)
+        }
+        let first = uses.first { $0.declName.baseName.text == "first" }
+        return first.flatMap { unit.place($0, number) } ?? element.flatMap { unit.place($0, number) }
+            ?? loops.first.flatMap { unit.place($0, number) }
+    }
 
     /// Whether a loop ends at the first tag that fits.
     private static func takesMatch(_ loop: ForStmtSyntax) -> Bool {

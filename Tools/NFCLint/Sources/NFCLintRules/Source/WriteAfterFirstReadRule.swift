@@ -79,7 +79,12 @@ extension Rule {
                 // If another session of the class is for writing, these only read.
                 let values = creations.map { $0.call.argument("invalidateAfterFirstRead")?.words }
                 guard values.allSatisfy({ $0 == "true" }) else { continue }
-                for creation in creations {
+                let isNamed = { (creation: Sessions.Creation, part: String) in
+                    let names = [creation.stored ?? "", unit.index.functions[creation.function].name]
+                    return names.contains { $0.lowercased().contains(part) }
+                }
+                let hasWriter = creations.contains { isNamed($0, "writ") }
+                for creation in creations where !hasWriter || isNamed(creation, "writ") || !isNamed(creation, "read") {
                     guard let value = creation.call.argument("invalidateAfterFirstRead") else { continue }
                     findings.add(
                         unit.place(value, creation.function),

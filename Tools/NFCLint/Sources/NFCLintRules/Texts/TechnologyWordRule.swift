@@ -7,7 +7,10 @@ extension Rule {
         id: "TXT001",
         severity: .warning,
         title: "The text contains a technical term",
-        why: "People know the object in their hand, not NFC or tags (Human Interface Guidelines).",
+        why: """
+            People know the object in their hand, not NFC or tags (Human Interface Guidelines). This is a warning in an \
+            instruction, which everybody reads, and a note in other texts.
+            """,
         fix: "Name the object: \"Hold your iPhone near the museum card.\"",
         bad: [
             .swift(
