@@ -6,8 +6,6 @@ struct BuildSettings: Sendable {
     private static let longestValue = 10_000
 
     private var values: [String: Setting] = [:]
-    /// Whether all configuration files were found.
-    var isWhole = true
 
     /// Adds settings that override earlier ones. Conditions such as `[sdk=iphoneos*]` must be met on phones.
     mutating func add(_ settings: [(key: String, value: String, place: Place)]) {

@@ -5,7 +5,7 @@ public struct Unit: Sendable {
     /// The target.
     public let target: Target
     /// Where a manifest names the plugin through which the app uses Core NFC; nil if it uses none.
-    let plugin: Place?
+    public let plugin: Place?
     /// The target's sources, including those of imported project modules.
     public let index: ModuleIndex
     /// The paths of the target's own parsed Swift files. Findings in other files belong to other targets.

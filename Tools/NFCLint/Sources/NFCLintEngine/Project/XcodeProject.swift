@@ -67,8 +67,6 @@ struct XcodeProject {
         let variants = settings.map { name, settings in
             var variant = variant(name, settings, object.position, &missing)
             variant.link = settings.linksCoreNFCWeakly ? .weak : link
-            // A missing file, such as that of CocoaPods, may have the linker's flag.
-            if case .automatic = link, !settings.isWhole { variant.link = .unknown }
             return variant
         }
         return Target(
@@ -133,7 +131,6 @@ struct XcodeProject {
 
     private func add(_ configuration: ConfigValue, to settings: inout BuildSettings) {
         if let id = configuration["baseConfigurationReference"]?.string, let file = paths[id] {
-            settings.isWhole = settings.isWhole && lookup.find(file) != nil
             settings.add(ConfigurationFile(reader: reader, lookup: lookup).settings(file))
         } else if let name = configuration["baseConfigurationReferenceRelativePath"]?.string,
             let anchor = configuration["baseConfigurationReferenceAnchor"]?.string.flatMap({ folders[$0] })

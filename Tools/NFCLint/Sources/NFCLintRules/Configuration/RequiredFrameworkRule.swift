@@ -48,7 +48,8 @@ extension Rule {
                 switch variant.link {
                 case .required(let place): findings.add(place, result)
                 // Before iOS 11, all of Core NFC is newer than the app, so the linker makes it optional.
-                case .automatic where minimum >= Version(11):
+                // A plugin's pod may link it as optional.
+                case .automatic where minimum >= Version(11) && unit.plugin == nil:
                     findings.add(own.first, "This import links Core NFC as required. \(result)")
                 default: break
                 }
