@@ -40,7 +40,6 @@ extension Rule {
         check: { unit, findings in
             let sets: [Set<String>] = [
                 ["notSupported", "readOnly", "readWrite"], ["feliCa", "iso7816", "iso15693", "miFare"],
-                ["empty", "nfcWellKnown", "media", "absoluteURI", "nfcExternal", "unknown", "unchanged"],
             ]
             for (number, function) in unit.ownFunctions {
                 for node in Finder.all(SwitchExprSyntax.self, in: function.body) {
