@@ -103,7 +103,7 @@ extension Rule {
                     ? delegate.callbacks : delegate.tags + delegate.invalidation + delegate.activation
                 for number in callbacks where !unit.index.functions[number].marks.contains("@MainActor") {
                     guard let node = names.firstUse(in: number) else { continue }
-                    findings.add(node, "The UI is changed here, on the session's queue.")
+                    findings.add(node, "The UI is used here, on the session's queue.")
                 }
             }
         }
