@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import SimulatorModel
 import Testing
+
+@testable import SimulatorModel
 
 @Suite(.timeLimit(.minutes(1))) struct CopyAsTestTests {
     private static let products = [
@@ -64,7 +65,82 @@ import Testing
             if case .several = event { try act("remove", ["tag": empty]) }
         }
         try act("leave")
+        try act("lock_tag", ["tag": poster])
+        try await scan(poster, writing: "https://example.com/refused")
+        try programs(simulator, poster, act)
         return simulator
+    }
+
+    /// What programs at the socket report and send: other kinds of sessions and their ends.
+    private func programs(_ simulator: Simulator, _ poster: JSON, _ act: (String, [String: JSON]) throws -> Void) throws
+    {
+        let program = try TestProgram(simulator)
+        func event(_ kind: String, _ name: String, _ members: [String: JSON] = [:]) {
+            program.send(
+                .object(members.merging(["do": "event", "kind": .string(kind), "name": .string(name)]) { $1 })
+            )
+        }
+        func session(_ kind: String, end: String, _ body: () throws -> Void = {}) throws {
+            event("session", "begin", ["detail": .string(kind)])
+            try body()
+            event("session", "invalidate", ["detail": .string(end)])
+        }
+        func message(_ tag: JSON) throws {
+            let bytes = simulator.read { $0.drawer[tag.string ?? ""]?.summary.message ?? [] }
+            event("call", "didDetectNDEFs", ["received": .string(bytes.hex)])
+        }
+        let slix = try add(simulator, "ICODE SLIX2", "e004010203040511", name: "SLIX2", link: "https://example.com/5")
+        let card = try add(simulator, "generic Type 4", "04a1b2c3d4e511", name: "Type 4", link: "https://example.com/4")
+        // Many tags are scanned until the user cancels; one tag ends its session; none comes for 60 seconds.
+        try session("NFCNDEFReaderSession", end: "200: Session invalidated by user") {
+            for tag in [poster, slix, card] {
+                try act("hold", ["tag": tag])
+                try message(tag)
+                try act("leave", [:])
+            }
+            program.ask(["do": "sheet", "state": "ready", "title": "", "message": ""])
+            try act("cancel_sheet", [:])
+        }
+        try session("NFCNDEFReaderSession", end: "204: First NDEF tag read") {
+            try act("hold", ["tag": slix])
+            try message(slix)
+        }
+        try act("leave", [:])
+        try session("NFCNDEFReaderSession", end: "201: Session timeout")
+        // An app looks at a locked tag, and writes nothing.
+        try session("NFCNDEFReaderSession", end: "200: Session invalidated by user") {
+            try act("hold", ["tag": poster])
+            event("callback", "readerSession(_:didDetect:)", ["detail": "1 tag"])
+            event("call", "connect", ["sent": "00"])
+            event("call", "queryNDEFStatus", ["received": "03"])
+        }
+        try act("leave", [:])
+        // The app's own commands.
+        let sticker = try add(simulator, "NTAG216", "04a1b2c3d4e512", name: "NTAG216", link: nil)
+        for (tag, kind, commands) in [
+            (sticker, "nfc-a", ["60", "a20401020304", "3004"]), (poster, "nfc-a", ["60", "3004", "a2040102ff04"]),
+            (slix, "nfc-v", ["022b", "022000", "02204f"]),
+            (card, "", ["00a4040007d276000085010100", "00a4000c02e103", "00b000000f", "00b0ff000f"]),
+        ] {
+            try session("NFCTagReaderSession", end: "200: Session invalidated by user") {
+                try act("hold", ["tag": tag])
+                program.ask(["do": "poll"])
+                for command in commands {
+                    if kind.isEmpty {
+                        program.ask(["do": "apdu", "apdu": .string(command)])
+                    } else {
+                        _ = program.frame(kind, command)
+                    }
+                }
+            }
+            try act("leave", [:])
+        }
+        for (name, end) in [("entitlement", "2: Missing required entitlement"), ("radio", "6: NFC radio is disabled")] {
+            try act("switch", ["name": .string(name), "value": false])
+            try session("NFCNDEFReaderSession", end: end)
+            try act("switch", ["name": .string(name), "value": true])
+        }
+        program.close()
     }
 
     @Test("Copy as test: gives the source of SimulatedTests.swift, which is compiled and run")
@@ -83,7 +159,7 @@ import Testing
         #expect(plain(try String(contentsOf: file, encoding: .utf8)) == plain(head + source))
         #expect(
             answer["notes"] == [
-                "The message of a write that failed is unknown, so the test writes another one."
+                "A session that ended with error 6 is left out: a test can't turn the radio off."
             ]
         )
     }

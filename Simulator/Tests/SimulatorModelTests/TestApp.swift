@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 @unsafe @preconcurrency import CoreNFC
 import Foundation
+import NDEF
 import NFCSessions
 import TagLink
 import Testing
@@ -83,17 +84,45 @@ final class TestApp: NSObject, NFCNDEFReaderSessionDelegate, @unchecked Sendable
     func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession) { event.yield(.active) }
 
     func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+        program.send([
+            "do": "event", "session": 1, "kind": "callback", "name": "readerSession(_:didDetect:)",
+            "detail": .string(tags.count == 1 ? "1 tag" : "\(tags.count) tags"),
+        ])
         guard let tag = tags.first, tags.count == 1 else {
             event.yield(.several)
             return session.restartPolling()
         }
-        session.connect(to: tag) { _ in
+        session.connect(to: tag) { error in
+            self.report("connect", error: error)
             self.prepare()
-            tag.readNDEF { _, readError in
+            tag.readNDEF { read, readError in
+                self.report("readNDEF", received: read, error: readError)
                 guard let message = self.message else { return self.end(session, [readError]) }
-                tag.writeNDEF(message) { self.end(session, [readError, $0]) }
+                tag.writeNDEF(message) { error in
+                    self.report("writeNDEF", sent: message, error: error)
+                    self.end(session, [readError, error])
+                }
             }
         }
+    }
+
+    /// Reports a call as the framework does for an app at the simulator's socket.
+    private func report(
+        _ name: String,
+        sent: NFCNDEFMessage? = nil,
+        received: NFCNDEFMessage? = nil,
+        error: (any Error)?
+    ) {
+        let hex = { (message: NFCNDEFMessage?) -> JSON in
+            let records = message?.records.map {
+                NDEFRecord(.wellKnown, type: $0.type, identifier: $0.identifier, payload: $0.payload)
+            }
+            return .string(((try? records.map { try NDEFMessage($0).encoded() }) ?? []).hex)
+        }
+        program.send([
+            "do": "event", "session": 1, "kind": "call", "name": .string(name), "sent": hex(sent),
+            "received": hex(received), "error": JSON(error.map { ($0 as NSError).code }),
+        ])
     }
 
     private func end(_ session: NFCNDEFReaderSession, _ errors: [(any Error)?]) {

@@ -177,6 +177,18 @@ extension SimulatorReader {
         }
     }
 
+    /// Reports a call of the app on a tag, with its result. `error` is the error's code.
+    package func noteCall(_ name: String, session: Int, sent: [UInt8], received: [UInt8], error: Int?) {
+        send("event") { writer in
+            writer.member("kind", "call")
+            writer.member("session", session)
+            writer.member("name", name)
+            writer.member("sent", hex: sent)
+            writer.member("received", hex: received)
+            if let error { writer.member("error", error) }
+        }
+    }
+
     /// Shows the app's screen, a JSON object, now and after a restart of the simulator. Nil shows the app's name and
     /// output instead.
     package func showScreen(_ screen: String?) {

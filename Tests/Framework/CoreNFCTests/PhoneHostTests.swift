@@ -30,12 +30,20 @@ import VirtualTags
 
         func mark(_ text: String) { notes.withLock { $0.append(text) } }
 
+        /// What the app's calls on tags sent and received.
+        let calls = Locked<[String]>([])
+
         func note(_ event: SessionEvent, of session: Int) {
+            if case .called(let name, let sent, let received, let error) = event {
+                let result = error.map { "\($0)" } ?? received.hexText()
+                return calls.withLock { $0.append("\(name) \(sent.hexText()) \(result)") }
+            }
             let text =
                 switch event {
                 case .began(let kind): "begins \(kind)"
                 case .restarted: "restarts"
                 case .callback(let name, let detail): detail.isEmpty ? name : "\(name) \(detail)"
+                case .called: ""
                 case .ended(let reason): "ends \(reason)"
                 }
             notes.withLock { $0.append(text) }
@@ -130,6 +138,31 @@ import VirtualTags
             let log = try await phone.log(6)
             #expect(log == Self.calls("NFCNDEFReaderSession", "readerSession", calls, end: Self.canceled))
             withExtendedLifetime(delegate) {}
+        }
+    }
+
+    @Test func `App's calls on a tag: the phone is told what was sent and received, or the error's code`() async throws
+    {
+        try await Self.with(Phone(), [TestTag.ntag213(message: [0xD0, 0, 0])]) { phone, _ in
+            let delegate = TagSessionDelegate()
+            let session = tagSession(delegate, .iso14443)
+            session.begin()
+            let tags = try #require(await delegate.nextTags())
+            let tag = try tags[0].miFare
+            try await session.connect(to: tags[0])
+            _ = try await tag.readNDEF()
+            try await tag.writeNDEF(try #require(NFCNDEFMessage(data: Data([0xD1, 1, 1, 0x55, 0]))))
+            _ = try await tag.queryNDEFStatus()
+            _ = try await tag.sendMiFareCommand(commandPacket: Data([0x30, 0x04]))
+            _ = try? await tag.sendMiFareCommand(commandPacket: Data([0x30, 0xFF]))
+            session.invalidate()
+            await delegate.end()
+            #expect(
+                phone.calls.withLock { $0 } == [
+                    "connect 00 ", "readNDEF  d00000", "writeNDEF d101015500 ", "queryNDEFStatus  02",
+                    "command 3004 0103a00c340305d101015500fe000000", "command 30ff 100",
+                ]
+            )
         }
     }
 

@@ -87,8 +87,8 @@ import VirtualTags
         #expect(values("message", of: "sheet").first == "Hold it here.")
         #expect(
             values("name", of: "event") == [
-                "begin", "readerSessionDidBecomeActive(_:)", "readerSession(_:didDetectNDEFs:)", "invalidate",
-                "readerSession(_:didInvalidateWithError:)",
+                "begin", "readerSessionDidBecomeActive(_:)", "didDetectNDEFs", "readerSession(_:didDetectNDEFs:)",
+                "invalidate", "readerSession(_:didInvalidateWithError:)",
             ]
         )
         #expect(values("detail", of: "event").contains("NFCNDEFReaderSession"))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagImages
 
-/// The user's actions on tags and the phone, and the sessions of apps, in order. "Copy as test" turns them into tests.
+/// The user's actions on tags and the phone, and what apps do in their sessions, in order. "Copy as test" turns them into
+/// tests.
 struct Journal: Sendable {
     /// A tag that was brought near. `image` is the tag's contents at that moment, as a JSON image.
     struct Tag: Sendable, Hashable {
@@ -10,37 +11,58 @@ struct Journal: Sendable {
         var image: String
     }
 
+    /// A call of an app on a tag, and its result: a message, or the answer to a command.
+    struct Call: Sendable, Hashable {
+        enum Name: String, Sendable {
+            case connect, queryNDEFStatus, readNDEF, writeNDEF, writeLock, command
+            /// The framework has read a message for the app.
+            case didDetectNDEFs
+        }
+
+        var name: Name
+        var sent: [UInt8] = []
+        var received: [UInt8] = []
+        /// The code of the error; nil for success, 0 for an error without a code.
+        var error: Int?
+    }
+
     /// A step.
     enum Step: Sendable, Hashable {
-        case bring(Tag, milliseconds: Int?)
+        case bring(Tag)
+        /// The user has taken a tag away, or a tap has ended.
         case remove(tag: String)
-        case removeAll
         case set(String, JSON)
         case cancel
-        /// A session begins, with these tags near and these conditions. The counts of faults are those that are left.
-        case begin(session: Int, near: [Tag], conditions: [String: JSON])
+        /// A session of this class begins, with these tags near and these conditions. The counts of faults are those
+        /// that are left.
+        case begin(session: Int, kind: String, near: [Tag], conditions: [String: JSON])
         /// A session has ended, for a reason that begins with a code. Its tags have these messages.
         case end(session: Int, reason: String, messages: [String: [UInt8]])
-        /// A program exchanged frames while only this tag was near.
-        case exchangeAlone(tag: String)
+        /// The app was passed so many tags.
+        case detect(Int)
+        case call(Call)
         /// A condition has made an exchange fail.
         case fault(FieldFaults.Kind)
     }
 
     private(set) var steps: [Step] = []
-    /// The tags that had an exchange alone since the last session began.
-    private var aloneTags: Set<String> = []
 
     mutating func add(_ step: Step) {
-        if case .begin = step { aloneTags = [] }
-        if case .exchangeAlone(let tag) = step, !aloneTags.insert(tag).inserted { return }
         steps.append(step)
         if steps.count > Limits.journal { steps.removeFirst(steps.count - Limits.journal) }
     }
 
-    mutating func clear() {
-        steps = []
-        aloneTags = []
+    mutating func clear() { steps = [] }
+}
+
+extension Journal.Call {
+    /// Creates a call from a program's event; nil if the event is wrong.
+    init?(_ event: JSON) {
+        guard let name = event["name"]?.string.flatMap(Name.init(rawValue:)),
+            let sent = [UInt8](hex: event["sent"]?.string ?? ""),
+            let received = [UInt8](hex: event["received"]?.string ?? "")
+        else { return nil }
+        self.init(name: name, sent: sent, received: received, error: event["error"]?.int)
     }
 }
 
@@ -51,12 +73,12 @@ extension SimulatorState {
         return Journal.Tag(id: card.id, name: card.name, image: String(decoding: image, as: UTF8.self))
     }
 
-    mutating func journalBegin(_ session: Int) {
+    mutating func journalBegin(_ session: Session) {
         var conditions = switches.json.object ?? [:]
         if let count = switches.leaveAfter { conditions["leave_after"] = .int(field.faults.exchangesLeft(of: count)) }
         if let write = switches.tearWrite { conditions["tear_write"] = .int(field.faults.writesLeft(of: write)) }
         let near = field.near.compactMap { drawer[$0.id].map(journalTag) }
-        journal.add(.begin(session: session, near: near, conditions: conditions))
+        journal.add(.begin(session: session.id, kind: session.kind, near: near, conditions: conditions))
     }
 
     mutating func journalEnd(_ session: Int, _ reason: String) {
@@ -69,8 +91,8 @@ extension SimulatorState {
         var messages: [String: [UInt8]] = [:]
         for step in journal.steps {
             switch step {
-            case .bring(let tag, _): messages[tag.id] = drawer[tag.id]?.summary.message
-            case .begin(_, let near, _): for tag in near { messages[tag.id] = drawer[tag.id]?.summary.message }
+            case .bring(let tag): messages[tag.id] = drawer[tag.id]?.summary.message
+            case .begin(_, _, let near, _): for tag in near { messages[tag.id] = drawer[tag.id]?.summary.message }
             default: break
             }
         }

@@ -36,7 +36,7 @@ extension SimulatorState {
         switch name {
         case "bring", "hold":
             let card = try drawer.find(action["tag"]?.string, orByPart: true)
-            try arrive(card, isHeld: name == "hold", milliseconds: nil)
+            try arrive(card, isHeld: name == "hold")
             return ["tag": .string(card.id)]
         case "tap":
             let card = try drawer.find(action["tag"]?.string, orByPart: true)
@@ -45,14 +45,13 @@ extension SimulatorState {
                 throw .invalid("\"ms\" must be a number of milliseconds from 1 to 600000.")
             }
             remove(card.id)
-            try arrive(card, isHeld: false, milliseconds: milliseconds)
+            try arrive(card, isHeld: false)
             effects.append(
                 .schedule(.milliseconds(milliseconds), .tapEnds(tag: card.id, visit: visits[card.id] ?? 0))
             )
             return ["tag": .string(card.id), "ms": .int(milliseconds)]
         case "remove":
             let card = try drawer.find(action["tag"]?.string, orByPart: true)
-            if field.isNear(card.id) { journal.add(.remove(tag: card.id)) }
             remove(card.id)
             return ["tag": .string(card.id)]
         case "toggle":
@@ -61,18 +60,17 @@ extension SimulatorState {
             _ = try performOnField(wasNear ? "remove" : "hold", action)
             return ["tag": .string(card.id), "near": .bool(!wasNear)]
         case "leave":
-            if !field.near.isEmpty { journal.add(.removeAll) }
             removeAll()
             return [:]
         default: return nil
         }
     }
 
-    private mutating func arrive(_ card: DrawerCard, isHeld: Bool, milliseconds: Int?) throws(SimulatorFailure) {
+    private mutating func arrive(_ card: DrawerCard, isHeld: Bool) throws(SimulatorFailure) {
         let wasNear = field.isNear(card.id)
         try bring(card, isHeld: isHeld)
         guard !wasNear else { return }
-        journal.add(.bring(journalTag(card), milliseconds: milliseconds))
+        journal.add(.bring(journalTag(card)))
     }
 
     // MARK: The phone

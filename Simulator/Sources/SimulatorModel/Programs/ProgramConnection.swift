@@ -13,6 +13,8 @@ public final class ProgramConnection: Sendable {
     private let onApp: @Sendable (String) -> Void
     private let client = Locked<AppList.Client?>(nil)
     private let cards = Locked<CardCommands?>(nil)
+    /// Whether the program lets the simulator activate tags. Its frames are then commands.
+    private let polls = Locked(false)
 
     /// Creates the connection of a program.
     ///
@@ -112,10 +114,15 @@ public final class ProgramConnection: Sendable {
                 throw .invalid("\"apdu\" must be a command in hexadecimal digits.")
             }
             try turn(client)
-            return ["apdu": .string(try commands(client).transmit(command).hex)]
+            let answer = try journaled(command) { () throws(SimulatorFailure) in try commands(client).transmit(command)
+            }
+            return ["apdu": .string(answer.hex)]
         case "poll":
             try turn(client)
-            return ["tags": .array(try commands(client).poll())]
+            let tags = try commands(client).poll()
+            polls.withLock { $0 = true }
+            if !tags.isEmpty { simulator.update { $0.journal.add(.detect(tags.count)) } }
+            return ["tags": .array(tags)]
         case "arrival":
             guard let identifier = [UInt8](hex: request["identifier"]?.string ?? ""), !identifier.isEmpty else {
                 throw .invalid("\"identifier\" must be the UID in hexadecimal digits.")
@@ -147,6 +154,18 @@ public final class ProgramConnection: Sendable {
                 "No request has this name. The documentation lists all of them."
             )
         }
+    }
+
+    /// Sends a command, and notes it for "Copy as test".
+    private func journaled(
+        _ command: [UInt8],
+        _ send: () throws(SimulatorFailure) -> [UInt8]
+    ) throws(SimulatorFailure) -> [UInt8] {
+        var call = Journal.Call(name: .command, sent: command, error: 0)
+        defer { simulator.update { [call] in $0.journal.add(.call(call)) } }
+        let answer = try send()
+        (call.received, call.error) = (answer, nil)
+        return answer
     }
 
     /// Waits for the program's turn if it sent no claim.
@@ -185,6 +204,16 @@ public final class ProgramConnection: Sendable {
             source: client.app
         )
         AirtimeWait.until(due, simulator.clock)
+        if polls.withLock({ $0 }), frame.checksum == .automatic {
+            // Four bits other than A are a refusal, which is an error in Core NFC.
+            let answer = (try? result.get()).flatMap {
+                $0.validBitsInLastByte == 8 || $0.bytes == [0x0A] ? $0.bytes : nil
+            }
+            // Core NFC adds the length of a FeliCa command.
+            let sent = technology == .nfcF ? Array(frame.bytes.dropFirst()) : frame.bytes
+            let call = Journal.Call(name: .command, sent: sent, received: answer ?? [], error: answer == nil ? 0 : nil)
+            simulator.update { $0.journal.add(.call(call)) }
+        }
         switch result {
         case .success(let answer):
             return .object(answer.json.merging(["elapsed_us": .int(Int(elapsed.microseconds))]) { $1 })

@@ -28,6 +28,7 @@ extension SimulatorState {
     /// Takes a tag away.
     mutating func remove(_ id: String, because reason: String = "leaves") {
         guard field.remove(id) else { return }
+        journal.add(.remove(tag: id))
         left([id], because: reason)
     }
 
@@ -35,6 +36,7 @@ extension SimulatorState {
     mutating func removeAll() {
         let ids = field.removeAll()
         guard !ids.isEmpty else { return }
+        for id in ids { journal.add(.remove(tag: id)) }
         left(ids, because: "leaves")
     }
 
@@ -96,7 +98,6 @@ extension SimulatorState {
         dirty.insert(.summary)
         if isSessionActive, case .success = outcome.result {
             answeredTags.formUnion(field.near.map(\.id))
-            if let only { journal.add(.exchangeAlone(tag: only)) }
         }
         for kind in outcome.happened { journal.add(.fault(kind)) }
         if outcome.isWrite, switches.weakField { journal.add(.fault(.brownOut)) }

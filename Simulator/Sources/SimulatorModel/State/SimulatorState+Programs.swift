@@ -140,11 +140,24 @@ extension SimulatorState {
         case "session":
             session(client, line, name, detail)
             note(.session, words, source: client.app, detail: more)
-        case "callback": note(.callback, words, source: client.app, detail: more)
+        case "callback":
+            if name.contains("didDetect:"), let count = Int(detail.prefix { $0.isNumber }) {
+                journal.add(.detect(count))
+            }
+            note(.callback, words, source: client.app, detail: more)
+        case "call":
+            // Calls have no row of their own: their exchanges do.
+            guard let call = Journal.Call(line) else {
+                throw .invalid(
+                    "A call has a name from the list in the documentation, \"sent\" and \"received\" in hexadecimal digits, and "
+                        + "\"error\" with a code."
+                )
+            }
+            journal.add(.call(call))
         case "log":
             note(.log, words, source: client.app, detail: more)
             print(client.app, more.map { "\(words): \($0)" } ?? words)
-        default: throw .invalid("The kind of an event must be session, callback or log.")
+        default: throw .invalid("The kind of an event must be session, callback, call or log.")
         }
     }
 
@@ -164,7 +177,7 @@ extension SimulatorState {
                 )
             )
             if sessions.count > Limits.sessions { sessions.removeFirst() }
-            journalBegin(sessions[sessions.count - 1].id)
+            journalBegin(sessions[sessions.count - 1])
         case "invalidate":
             guard let index else { return }
             sessions[index].ended = microseconds

@@ -27,8 +27,8 @@ public enum Limits {
     public static let clients = 32
     /// Sessions that are kept.
     public static let sessions = 200
-    /// Actions that are kept for "Copy as test".
-    public static let journal = 500
+    /// Actions and calls that are kept for "Copy as test".
+    public static let journal = 2000
     /// Bytes of a line on the local socket, of an action over HTTP, and of a page's message or file.
     public static let line = 1 << 18
     public static let action = 1 << 19

@@ -108,6 +108,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
         runtime.readMessages(from: handles) { [environment, sessionQueue] encoded in
             guard let encoded else { return }
             environment.call(on: sessionQueue) {
+                for message in encoded { session.value.report("didDetectNDEFs", received: message) }
                 session.value.deliver(encoded.compactMap { NFCNDEFMessage(bytes: $0) })
             }
         }

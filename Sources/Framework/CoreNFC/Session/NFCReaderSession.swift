@@ -291,7 +291,11 @@ extension NFCReaderSession {
                 connecting: .always,
                 note: { "app: connect(to:) gets \(NFCReaderError.traceText(of: $0))" },
                 { _ in },
-                completion: { complete($0.readerError) }
+                completion: { [self, handle = tag.handle] result in
+                    let index = runtime.index(of: handle).map { [UInt8(clamping: $0)] } ?? []
+                    report("connect", sent: index, received: handle.selectedApplication ?? [], result.readerError)
+                    complete(result.readerError)
+                }
             )
         }
         noteCall("connect(to:) gets error 3, because this session has not found the tag")
@@ -330,6 +334,12 @@ extension NFCReaderSession {
     /// - Parameter detail: a description of the arguments.
     func noteCallback(_ name: String, _ detail: @autoclosure () -> String = "") {
         environment.host?.note(.callback(name: name, detail: detail()), of: number)
+    }
+
+    /// Reports a call of the app on a tag to a simulated phone.
+    func report(_ name: String, sent: [UInt8] = [], received: [UInt8] = [], _ error: (any Error)? = nil) {
+        let code = error.map { ($0 as? NFCReaderError)?.errorCode ?? 0 }
+        environment.host?.note(.called(name: name, sent: sent, received: received, error: code), of: number)
     }
 
     /// Notes a call of the app in a test's trace.

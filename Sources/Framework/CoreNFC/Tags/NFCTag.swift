@@ -203,28 +203,37 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
                 guard error.meansNotNDEF || error.code == .unsupported else { throw error }
                 return nil
             }
-        } completion: { result in
+        } completion: { [self] result in
+            var (status, capacity) = (NFCNDEFStatus.notSupported, 0)
+            var failure: NFCReaderError?
             switch result {
             case .success(let found?):
-                completionHandler(found.access == .readWrite ? .readWrite : .readOnly, found.capacity, nil)
-            case .success(nil): completionHandler(.notSupported, 0, nil)
-            case .failure(let error): completionHandler(.notSupported, 0, NFCReaderError(error))
+                (status, capacity) = (found.access == .readWrite ? .readWrite : .readOnly, found.capacity)
+            case .success(nil): break
+            case .failure(let error): failure = NFCReaderError(error)
             }
+            report("queryNDEFStatus", received: [UInt8(status.rawValue)], failure)
+            completionHandler(status, capacity, failure)
         }
     }
 
     func readNDEF(completionHandler: @escaping @Sendable (NFCNDEFMessage?, (any Error)?) -> Void) {
         handle.session.perform(on: handle, queue: context.queue, note: noteCall("readNDEF")) { tag throws(TagError) in
             try await tag.ndefForApp().readNDEF()
-        } completion: { result in
+        } completion: { [self] result in
+            let bytes = (try? result.get()) ?? []
             do {
-                let bytes = try result.mapError { NFCReaderError($0) }.get()
+                _ = try result.mapError { NFCReaderError($0) }.get()
                 guard !bytes.isEmpty else { throw NFCReaderError(.ndefReaderSessionErrorZeroLengthMessage) }
-                completionHandler(try NFCNDEFMessage(parsing: bytes), nil)
-            } catch let error as NDEFError {
-                completionHandler(nil, NFCReaderError(.readerTransceiveErrorTagResponseError, reason: error.reason))
+                let message = try NFCNDEFMessage(parsing: bytes)
+                report("readNDEF", received: bytes, nil)
+                completionHandler(message, nil)
             } catch {
-                completionHandler(nil, error)
+                let cause = error as? NDEFError
+                let failure =
+                    cause.map { NFCReaderError(.readerTransceiveErrorTagResponseError, reason: $0.reason) } ?? error
+                report("readNDEF", failure)
+                completionHandler(nil, failure)
             }
         }
     }
@@ -232,7 +241,9 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
     func writeNDEF(_ ndefMessage: NFCNDEFMessage, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         do throws(NDEFError) {
             let bytes = try ndefMessage.encoded()
-            change("writeNDEF", completionHandler) { tag throws(TagError) in try await tag.writeNDEF(bytes) }
+            change("writeNDEF", sending: bytes, completionHandler) { tag throws(TagError) in
+                try await tag.writeNDEF(bytes)
+            }
         } catch {
             let error = NFCReaderError(.readerErrorInvalidParameter, reason: error.reason)
             fail { completionHandler(error) }
@@ -246,17 +257,23 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
     /// Writes or locks the tag.
     private func change(
         _ name: String,
+        sending message: [UInt8] = [],
         _ completionHandler: @escaping @Sendable ((any Error)?) -> Void,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Void
     ) {
         handle.session.perform(on: handle, queue: context.queue, note: noteCall(name)) { tag throws(TagError) in
             try await procedure(try await tag.ndefForApp())
-        } completion: { result in
-            if case .failure(.tag(let error)) = result, error.code == .tagLost {
-                return completionHandler(NFCReaderError.lostDuringWrite)
-            }
-            completionHandler(result.readerError)
+        } completion: { [self] result in
+            var failure = result.readerError
+            if case .failure(.tag(let error)) = result, error.code == .tagLost { failure = .lostDuringWrite }
+            report(name, sent: message, failure)
+            completionHandler(failure)
         }
+    }
+
+    /// Reports a call on this tag to a simulated phone.
+    private func report(_ name: String, sent: [UInt8] = [], received: [UInt8] = [], _ error: (any Error)?) {
+        (context.session.object as? NFCReaderSession)?.report(name, sent: sent, received: received, error)
     }
 
     /// Notes a call of the app in a test's trace.
@@ -293,10 +310,16 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
         do {
             let delivers = handle.session.environment.deliversRefusals
             let packet = TagPacket(try packet(), answer: answer, deliversRefusals: delivers)
-            attempt(packet, connecting, policy, retriesLeft: policy.retries) { answer in
+            attempt(packet, connecting, policy, retriesLeft: policy.retries) { [self] answer in
                 do {
-                    completion(try decode(answer.get()), nil)
+                    let bytes = try answer.get()
+                    let value = try decode(bytes)
+                    // The answer of a FeliCa card begins with its length.
+                    let length = self is DetectedFeliCaTag ? [UInt8(clamping: bytes.count + 1)] : []
+                    report("command", sent: packet.bytes, received: length + bytes, nil)
+                    completion(value, nil)
                 } catch {
+                    report("command", sent: packet.bytes, error)
                     completion(other(), error)
                 }
             }

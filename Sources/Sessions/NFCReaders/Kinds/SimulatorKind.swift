@@ -71,6 +71,8 @@ package final class SimulatorPhone: SessionHost {
         case .restarted: reader.note("session", session: session, name: "restart", detail: "")
         case .ended(let reason): reader.note("session", session: session, name: "invalidate", detail: reason)
         case .callback(let name, let detail): reader.note("callback", session: session, name: name, detail: detail)
+        case .called(let name, let sent, let received, let error):
+            reader.noteCall(name, session: session, sent: sent, received: received, error: error)
         }
     }
 

@@ -291,6 +291,9 @@ package enum SessionEvent: Sendable, Hashable {
     case restarted
     /// A method of the app's delegate is called.
     case callback(name: String, detail: String)
+    /// A call of the app on a tag has ended; reported before the app gets the result. `sent` and `received` are a
+    /// message, or a command and its answer, and `error` is the error's code.
+    case called(name: String, sent: [UInt8], received: [UInt8], error: Int?)
     /// The session ended for this reason.
     case ended(String)
 }

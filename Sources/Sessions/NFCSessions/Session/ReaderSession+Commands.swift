@@ -129,6 +129,11 @@ extension ReaderSession {
 
     // MARK: Tags
 
+    /// The position of a tag among those of the last search; nil if it is not one of them.
+    package nonisolated func index(of tag: ConnectableTag) -> Int? {
+        state.withLock { $0.found.firstIndex { $0 === tag } }
+    }
+
     private nonisolated func areFoundLast(_ tags: [ConnectableTag]) -> Bool {
         let found = state.withLock { $0.machine.phase == .paused ? $0.found : [] }
         return tags.allSatisfy { tag in found.contains { $0 === tag } }
