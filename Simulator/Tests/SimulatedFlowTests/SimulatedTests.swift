@@ -10,7 +10,7 @@ import Testing
     @Test("1: “MIFARE Ultralight”")
     func session1() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "MIFARE Ultralight",
@@ -32,7 +32,7 @@ import Testing
     @Test("2: “MIFARE Ultralight”")
     func session2() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "MIFARE Ultralight",
@@ -55,7 +55,7 @@ import Testing
     @Test("3: “NTAG213”")
     func session3() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "NTAG213",
@@ -77,7 +77,7 @@ import Testing
     @Test("4: “NTAG213”")
     func session4() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "NTAG213",
@@ -100,7 +100,7 @@ import Testing
     @Test("5: “NTAG216”")
     func session5() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "NTAG216",
@@ -122,7 +122,7 @@ import Testing
     @Test("6: “NTAG216”")
     func session6() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "NTAG216",
@@ -145,7 +145,7 @@ import Testing
     @Test("7: “ICODE SLIX2”")
     func session7() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "ICODE SLIX2",
@@ -167,7 +167,7 @@ import Testing
     @Test("8: “ICODE SLIX2”")
     func session8() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "ICODE SLIX2",
@@ -190,7 +190,7 @@ import Testing
     @Test("9: “generic Type 5”")
     func session9() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "generic Type 5",
@@ -212,7 +212,7 @@ import Testing
     @Test("10: “generic Type 5”")
     func session10() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "generic Type 5",
@@ -235,7 +235,7 @@ import Testing
     @Test("11: “FeliCa Lite-S”")
     func session11() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "FeliCa Lite-S",
@@ -257,7 +257,7 @@ import Testing
     @Test("12: “FeliCa Lite-S”")
     func session12() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "FeliCa Lite-S",
@@ -280,7 +280,7 @@ import Testing
     @Test("13: “generic Type 4”")
     func session13() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "generic Type 4",
@@ -302,7 +302,7 @@ import Testing
     @Test("14: “generic Type 4”")
     func session14() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "generic Type 4",
@@ -325,7 +325,7 @@ import Testing
     @Test("15: “generic Type 4B”")
     func session15() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(.dump(Array(Long.dump15.utf8)))
             session.begin()
             try await field.bring(tag1)
@@ -341,7 +341,7 @@ import Testing
     @Test("16: “generic Type 4B”")
     func session16() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(.dump(Array(Long.dump15.utf8)))
             session.begin()
             try await field.bring(tag1)
@@ -358,7 +358,7 @@ import Testing
     @Test("17: “Empty”")
     func session17() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(.product("NTAG215", uid: [0x04, 0xa1, 0xb2, 0xc3, 0xd4, 0xe5, 0xf7]))
             session.begin()
             try await field.bring(tag1)
@@ -374,7 +374,7 @@ import Testing
     @Test("18: Nothing is near")
     func session18() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             session.begin()
             try await field.cancelSheet()
             #expect(await session.end() == .readerSessionInvalidationErrorUserCanceled)
@@ -384,7 +384,7 @@ import Testing
     @Test("19: “Empty”")
     func session19() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(.product("NTAG215", uid: [0x04, 0xa1, 0xb2, 0xc3, 0xd4, 0xe5, 0xf7]))
             session.begin()
             await field.settle()
@@ -404,7 +404,7 @@ import Testing
     @Test("20: “Empty”")
     func session20() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(.product("NTAG215", uid: [0x04, 0xa1, 0xb2, 0xc3, 0xd4, 0xe5, 0xf7]))
             session.begin()
             await field.settle()
@@ -424,7 +424,7 @@ import Testing
     @Test("21: “Poster \"A\"”")
     func session21() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "NTAG213",
@@ -457,7 +457,7 @@ import Testing
     @Test("22: “Poster \"A\"”, “Empty”")
     func session22() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(
                 .product(
                     "NTAG213",
@@ -502,7 +502,7 @@ import Testing
     @Test("23: “Poster \"A\"”")
     func session23() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(.dump(Array(Long.dump20.utf8)))
             session.begin()
             try await field.bring(tag1)
@@ -530,7 +530,7 @@ import Testing
     @Test("24: “Poster \"A\"”, “SLIX2”, “Type 4”")
     func session24() async throws {
         try await withField { field in
-            let session = SimulatedSession(.messages)
+            let session = try SimulatedSession(.messages)
             let tag1 = try await field.make(.dump(Array(Long.dump20.utf8)))
             let tag2 = try await field.make(
                 .product(
@@ -606,7 +606,7 @@ import Testing
     @Test("25: “SLIX2”")
     func session25() async throws {
         try await withField { field in
-            let session = SimulatedSession(.firstMessage)
+            let session = try SimulatedSession(.firstMessage)
             let tag1 = try await field.make(
                 .product(
                     "ICODE SLIX2",
@@ -639,7 +639,7 @@ import Testing
     @Test("26: Nothing is near")
     func session26() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             session.begin()
             await field.wait(for: .seconds(60))
             #expect(await session.end() == .readerSessionInvalidationErrorSessionTimeout)
@@ -649,7 +649,7 @@ import Testing
     @Test("27: “Poster \"A\"”")
     func session27() async throws {
         try await withField { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             let tag1 = try await field.make(.dump(Array(Long.dump20.utf8)))
             session.begin()
             try await field.bring(tag1)
@@ -671,7 +671,7 @@ import Testing
     @Test("28: “NTAG216”")
     func session28() async throws {
         try await withField { field in
-            let session = SimulatedSession(.tags)
+            let session = try SimulatedSession(.tags)
             let tag1 = try await field.make(.product("NTAG216", uid: [0x04, 0xa1, 0xb2, 0xc3, 0xd4, 0xe5, 0x12]))
             session.begin()
             try await field.bring(tag1)
@@ -692,7 +692,7 @@ import Testing
     @Test("29: “Poster \"A\"”")
     func session29() async throws {
         try await withField { field in
-            let session = SimulatedSession(.tags)
+            let session = try SimulatedSession(.tags)
             let tag1 = try await field.make(.dump(Array(Long.dump20.utf8)))
             session.begin()
             try await field.bring(tag1)
@@ -722,7 +722,7 @@ import Testing
     @Test("30: “SLIX2”")
     func session30() async throws {
         try await withField { field in
-            let session = SimulatedSession(.tags)
+            let session = try SimulatedSession(.tags)
             let tag1 = try await field.make(
                 .product(
                     "ICODE SLIX2",
@@ -759,7 +759,7 @@ import Testing
     @Test("31: “Type 4”")
     func session31() async throws {
         try await withField { field in
-            let session = SimulatedSession(.tags)
+            let session = try SimulatedSession(.tags)
             let tag1 = try await field.make(
                 .product(
                     "generic Type 4",
@@ -801,7 +801,7 @@ import Testing
     @Test("32: Nothing is near")
     func session32() async throws {
         try await withField(app: AppProperties(entitlements: [:])) { field in
-            let session = SimulatedSession(.ndef)
+            let session = try SimulatedSession(.ndef)
             session.begin()
             #expect(await session.end() == .readerErrorSecurityViolation)
         }
@@ -950,7 +950,7 @@ private final class SimulatedSession: @unchecked Sendable {
     private var found: (ndef: [any NFCNDEFTag], tags: [NFCTag]) = ([], [])
     private var connected = 0
 
-    init(_ form: Form) {
+    init(_ form: Form) throws {
         switch form {
         case .messages, .firstMessage:
             let delegate = MessageDelegate(event)
@@ -965,7 +965,7 @@ private final class SimulatedSession: @unchecked Sendable {
             let delegate = TagDelegate(event)
             let all: NFCTagReaderSession.PollingOption = [.iso14443, .iso15693, .iso18092]
             guard let session = NFCTagReaderSession(pollingOption: all, delegate: delegate) else {
-                fatalError("A session needs an option.")
+                throw NFCReaderError(.readerErrorInvalidParameter)
             }
             (self.session, self.delegate) = (session, delegate)
         }

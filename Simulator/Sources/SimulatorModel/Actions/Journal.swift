@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagImages
+import TagLink
 
 /// The user's actions on tags and the phone, and what apps do in their sessions, in order. "Copy as test" turns them into
 /// tests.
@@ -63,6 +64,22 @@ extension Journal.Call {
             let received = [UInt8](hex: event["received"]?.string ?? "")
         else { return nil }
         self.init(name: name, sent: sent, received: received, error: event["error"]?.int)
+    }
+}
+
+extension Journal.Call {
+    /// Creates the command that sends a frame in Core NFC.
+    init(_ frame: [UInt8], _ technology: Technology, _ answer: Frame?) {
+        // Core NFC adds the length of a FeliCa command.
+        self.init(name: .command, sent: technology == .nfcF ? Array(frame.dropFirst()) : frame, error: 0)
+        guard let answer else { return }
+        if technology == .nfcV, answer.bytes.first.map({ $0 & 1 == 1 }) ?? true {
+            // The tag's answer is an error (ISO/IEC 15693-3, 7.4).
+            error = 102
+        } else if answer.validBitsInLastByte == 8 || answer.bytes == [0x0A] {
+            // Four bits other than A are a refusal.
+            (received, error) = (answer.bytes, nil)
+        }
     }
 }
 

@@ -89,7 +89,7 @@ struct TestSource: Sendable {
         let number = tests.count + 1
         let tags = session.tags.enumerated().map { (variable: "tag\($0.offset + 1)", tag: $0.element) }
         let variables = Dictionary(uniqueKeysWithValues: tags.map { ($0.tag.id, $0.variable) })
-        var body = ["let session = SimulatedSession(\(Self.form(session)))"]
+        var body = ["let session = try SimulatedSession(\(Self.form(session)))"]
         for (variable, tag) in tags { body.append("let \(variable) = try await field.make(\(spec(of: tag)))") }
         body += steps(session, variables)
         body += end(session)
@@ -197,10 +197,8 @@ struct TestSource: Sendable {
                 lines.append("try await field.bring(\(variable))")
             case .remove(let id):
                 guard let variable = variables[id] else { continue }
-                // A tag that the app has not used was near for a while.
-                if lines.last?.hasPrefix("try await field.bring(") == true { lines.append("await field.settle()") }
-                lines.append("try await field.takeAway(\(variable))")
-            case .cancel: lines.append("try await field.cancelSheet()")
+                lines += Self.stay(lines) + ["try await field.takeAway(\(variable))"]
+            case .cancel: lines += Self.stay(lines) + ["try await field.cancelSheet()"]
             case .set(let name, let value):
                 faults[name] = value
                 noteCondition(name, value)
@@ -222,7 +220,12 @@ struct TestSource: Sendable {
             case .begin, .end, .fault: continue
             }
         }
-        return lines
+        return lines + Self.stay(lines)
+    }
+
+    /// Lets a tag that the app has not used be near for a while.
+    private static func stay(_ lines: [String]) -> [String] {
+        lines.last?.hasPrefix("try await field.bring(") == true ? ["await field.settle()"] : []
     }
 
     /// Source that makes a call and checks its result.
@@ -453,7 +456,7 @@ struct TestSource: Sendable {
             private var found: (ndef: [any NFCNDEFTag], tags: [NFCTag]) = ([], [])
             private var connected = 0
 
-            init(_ form: Form) {
+            init(_ form: Form) throws {
                 switch form {
                 case .messages, .firstMessage:
                     let delegate = MessageDelegate(event)
@@ -468,7 +471,7 @@ struct TestSource: Sendable {
                     let delegate = TagDelegate(event)
                     let all: NFCTagReaderSession.PollingOption = [.iso14443, .iso15693, .iso18092]
                     guard let session = NFCTagReaderSession(pollingOption: all, delegate: delegate) else {
-                        fatalError("A session needs an option.")
+                        throw NFCReaderError(.readerErrorInvalidParameter)
                     }
                     (self.session, self.delegate) = (session, delegate)
                 }

@@ -205,14 +205,11 @@ public final class ProgramConnection: Sendable {
         )
         AirtimeWait.until(due, simulator.clock)
         if polls.withLock({ $0 }), frame.checksum == .automatic {
-            // Four bits other than A are a refusal, which is an error in Core NFC.
-            let answer = (try? result.get()).flatMap {
-                $0.validBitsInLastByte == 8 || $0.bytes == [0x0A] ? $0.bytes : nil
+            let call = Journal.Call(frame.bytes, technology, try? result.get())
+            simulator.update { state in
+                guard state.field.near.contains(where: { $0.tag.technology == technology }) else { return }
+                state.journal.add(.call(call))
             }
-            // Core NFC adds the length of a FeliCa command.
-            let sent = technology == .nfcF ? Array(frame.bytes.dropFirst()) : frame.bytes
-            let call = Journal.Call(name: .command, sent: sent, received: answer ?? [], error: answer == nil ? 0 : nil)
-            simulator.update { $0.journal.add(.call(call)) }
         }
         switch result {
         case .success(let answer):
