@@ -16,17 +16,12 @@ const recordIcons = {
     'wifi-wsc': 'wifi', wifi: 'wifi', damaged: 'warn',
 };
 
-/** Creates the card of a tag. */
-export function createCard(tag) {
-    const { id } = tag;
-    const card = h('div', { class: 'card', role: 'row', tabindex: '-1' },
-        h('div', { class: 'card-main', role: 'gridcell' },
-            h('span', { class: 'card-art' }),
-            h('div', { class: 'card-words' })),
-        h('div', { class: 'card-actions', role: 'gridcell' },
-            h('button', { class: 'button small tap', type: 'button', tabindex: '-1', on: { click: () => tap(id) } }, icon('tap'), h('span', { text: t('card.tap') })),
-            h('button', { class: 'button small hold', type: 'button', tabindex: '-1', on: { click: () => toggleHold(id) } }),
-            cardMenu(id)));
+/** The tag of each card. */
+const tags = new WeakMap();
+
+/** Creates the card of a tag, without its contents. */
+export function createCard({ id }) {
+    const card = h('div', { class: 'card', role: 'row', tabindex: '-1' });
     card.addEventListener('click', (event) => {
         if (!event.target.closest('button')) {
             store.select(id);
@@ -37,12 +32,38 @@ export function createCard(tag) {
     return card;
 }
 
-/** Updates a card from its tag. */
-export function updateCard(card, tag) {
-    const name = visibleText(tag.name, 60);
+/** Updates a card from its tag. A card out of sight gets its contents when it is shown. */
+export function updateCard(card, tag, isInSight) {
+    tags.set(card, tag);
     card.dataset.technology = tag.technology;
     card.classList.toggle('near', Boolean(tag.near));
-    card.setAttribute('aria-label', spoken(tag, name));
+    card.setAttribute('aria-label', spoken(tag, visibleText(tag.name, 60)));
+    if (isInSight || card.firstChild) showContents(card);
+}
+
+/** Removes the contents of a card that is out of sight, and keeps its height. */
+export function hideContents(card, height) {
+    if (!card.firstChild || card.contains(document.activeElement) || card.querySelector('[aria-expanded="true"]')) return;
+    card.style.minHeight = `${height}px`;
+    card.replaceChildren();
+}
+
+/** Shows the contents of a card. */
+export function showContents(card) {
+    const tag = tags.get(card);
+    const { id } = tag;
+    const name = visibleText(tag.name, 60);
+    if (!card.firstChild) {
+        card.style.minHeight = '';
+        card.append(
+            h('div', { class: 'card-main', role: 'gridcell' },
+                h('span', { class: 'card-art' }),
+                h('div', { class: 'card-words' })),
+            h('div', { class: 'card-actions', role: 'gridcell' },
+                h('button', { class: 'button small tap', type: 'button', tabindex: '-1', on: { click: () => tap(id) } }, icon('tap'), h('span', { text: t('card.tap') })),
+                h('button', { class: 'button small hold', type: 'button', tabindex: '-1', on: { click: () => toggleHold(id) } }),
+                cardMenu(id)));
+    }
     renderInto(card.querySelector('.card-art'), [tag.product, tag.technology, tag.tag_type], () => [tagArt(tag)]);
     renderInto(card.querySelector('.card-words'), [tag.near, tag.name, tag.product, tag.capacity, tag.used, tag.status, tag.problem, tag.locks, tag.message, tag.phone_can, tag.size], () => content(tag));
     card.querySelector('.tap').setAttribute('aria-label', t('card.tap-of', { name }));

@@ -4,13 +4,13 @@ import { icon } from '../support/icons.js';
 import { keep, keepScroll, keepSetting, kept, setting } from '../support/settings.js';
 import { t } from '../support/texts.js';
 import { store } from '../session.js';
-import { createCard, updateCard } from './card.js';
+import { createCard, hideContents, showContents, updateCard } from './card.js';
 import { handleCardKey } from './card-keys.js';
 import { openNewTag } from './new-tag.js';
 import { importButton } from './import.js';
 
 const compactSetting = 'compact-drawer';
-/** With more tags, those out of sight are not laid out. */
+/** With more tags, those out of sight are empty. */
 const manyTags = 60;
 
 /** Fills the drawer with a grid of cards, one per tag. Arrow keys move between the cards. */
@@ -36,6 +36,12 @@ export function setUpDrawer(section) {
                 h('button', { class: 'button primary', type: 'button', id: 'new-tag', on: { click: () => openNewTag() } }, icon('plus'), h('span', { text: t('drawer.new') })))),
         h('div', { class: 'drawer-filter' }, h('div', { class: 'drawer-search' }, icon('search'), search), kind, compact),
         scroller);
+    const sight = new IntersectionObserver((entries) => {
+        for (const { target, isIntersecting, boundingClientRect } of entries) {
+            if (isIntersecting) showContents(target);
+            else if (!target.hidden && target.isConnected) hideContents(target, boundingClientRect.height);
+        }
+    }, { root: scroller, rootMargin: '600px 0px' });
     const restoreScroll = keepScroll(scroller, 'drawer-position');
 
     const setCompact = (isCompact) => {
@@ -64,13 +70,21 @@ export function setUpDrawer(section) {
             search.value = '';
             kind.value = '';
         }
-        list.classList.toggle('many', tags.length > manyTags);
+        const isMany = tags.length > manyTags;
+        list.classList.toggle('many', isMany);
         selected = isChosen ? store.selected : selected;
         const focused = list.contains(document.activeElement) ? document.activeElement : null;
         const place = focused ? [...list.children].filter((row) => !row.hidden).indexOf(focused.closest('[role=row]')) : -1;
-        keyed(list, tags, (tag) => tag.id, createCard, updateCard);
+        keyed(list, tags, (tag) => tag.id, createCard, (card, tag) => {
+            updateCard(card, tag, !isMany);
+            if (isMany) sight.observe(card);
+        });
         show(focused !== null, place);
-        if (isChosen && !isFirst) list.querySelector('[role=row][aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+        const chosen = isChosen && !isFirst ? list.querySelector('[role=row][aria-selected="true"]') : null;
+        if (chosen) {
+            showContents(chosen);
+            chosen.scrollIntoView({ block: 'nearest' });
+        }
         if (tags.length === 0) return;
         isFirst = false;
         restoreScroll();
