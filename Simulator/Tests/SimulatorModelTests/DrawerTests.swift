@@ -73,6 +73,21 @@ import VirtualTags
         #expect(erased["uid"] == uid)
     }
 
+    @Test("Tag of each kind: what its menu allows is not refused, and what it refuses has a reason")
+    func allowed() throws {
+        let bench = Bench()
+        bench.simulator.addStarterSet()
+        for tag in try #require(try bench.act(["do": "list"])["tags"]?.array) {
+            let id = tag["id"] ?? .null
+            for (name, action) in [("lock", "lock_tag"), ("erase", "erase")] {
+                let copy = try #require(try bench.act(["do": "duplicate", "tag": id])["tag"])
+                let refusal = bench.refusal(["do": .string(action), "tag": copy])
+                let isAllowed = tag["can"]?[name]?["reason"] == nil
+                #expect((refusal == nil) == isAllowed, "\(name) of \(tag["name"]?.string ?? "")")
+            }
+        }
+    }
+
     @Test("Undo of a deletion: the tag is in its old position")
     func undo() throws {
         let bench = Bench()

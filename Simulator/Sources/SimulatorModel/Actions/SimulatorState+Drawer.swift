@@ -99,14 +99,8 @@ extension SimulatorState {
     /// Resets the tag to a new one of the same product and UID. Also removes locks, which is impossible on a real tag.
     private mutating func erase(_ action: JSON) throws(SimulatorFailure) -> JSON {
         let card = try drawer.find(action["tag"]?.string)
-        let contents = card.contents
-        let capacity = card.summary.capacity
-        if let product = TagProduct(named: contents.model), product.identifierLengths.contains(contents.uid.count) {
-            var size: Int?
-            if let sizes = product.sizes, let capacity { size = min(max(capacity, sizes.lowerBound), sizes.upperBound) }
-            return replace(card, product.blank(uid: contents.uid, size: size))
-        }
-        return replace(card, try NewTag.written([], on: contents))
+        if let blank = card.blank { return replace(card, blank) }
+        return replace(card, try NewTag.written([], on: card.contents))
     }
 
     // MARK: Files
@@ -180,7 +174,7 @@ extension SimulatorState {
     private func memory(_ card: DrawerCard) -> JSON {
         [
             "tag": .string(card.id), "version": .int(card.memoryVersion),
-            "regions": MemoryMap(of: card.contents).json(since: card.earlier),
+            "regions": MemoryMap(of: card.contents).json(since: MemoryMap(of: card.earlier)),
         ]
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagImages
 import TagLink
+import TagProtocols
 import VirtualTags
 
 /// A tag in the drawer.
@@ -15,9 +16,11 @@ struct DrawerCard: Sendable {
     private(set) var tag: any VirtualTag
     /// The number of changes of the memory.
     private(set) var memoryVersion = 1
-    /// The memory when the tag was last brought near or edited by the user.
-    private(set) var earlier: MemoryMap
+    /// The contents when the tag was last brought near or edited by the user.
+    private(set) var earlier: TagContents
     private(set) var summary: NDEFSummary
+    /// What the page shows of the contents, which are slow to describe.
+    private var shown: [String: JSON] = [:]
     /// Whether the tag was written after the summary was created.
     private(set) var isStale = false
 
@@ -26,15 +29,16 @@ struct DrawerCard: Sendable {
         self.name = name
         self.image = image
         tag = image.makeTag()
-        earlier = MemoryMap(of: image.contents)
+        earlier = image.contents
         summary = NDEFSummary(of: image.contents)
+        shown = description
     }
 
     /// The tag's current contents.
     var contents: TagContents { TagContents(of: tag) ?? image.contents }
 
     /// Begins a new visit. Bytes that change from now on are marked as changed.
-    mutating func visit() { earlier = MemoryMap(of: contents) }
+    mutating func visit() { earlier = contents }
 
     /// Records that a reader has written to the tag.
     mutating func wasWritten() {
@@ -48,16 +52,18 @@ struct DrawerCard: Sendable {
         isStale = false
         image.contents = contents
         summary = NDEFSummary(of: image.contents)
+        shown = description
     }
 
     /// Replaces the tag's contents by creating a new virtual tag.
     mutating func replace(_ contents: TagContents) {
-        earlier = MemoryMap(of: self.contents)
+        earlier = self.contents
         image.contents = contents
         tag = contents.makeTag()
         memoryVersion += 1
         isStale = false
         summary = NDEFSummary(of: contents)
+        shown = description
     }
 
     /// The tag's file, in its original format, or as JSON if that format can't store the current contents.
@@ -86,18 +92,51 @@ struct DrawerCard: Sendable {
         }
     }
 
-    /// Which actions the tag allows, and the reason for each that it doesn't.
+    /// The tag as it left the factory; nil if its product is unknown or has more than a memory.
+    var blank: TagContents? {
+        guard let product = TagProduct(named: contents.model), product.identifierLengths.contains(contents.uid.count)
+        else {
+            return nil
+        }
+        var size: Int?
+        if let sizes = product.sizes, let capacity = summary.capacity {
+            size = min(max(capacity, sizes.lowerBound), sizes.upperBound)
+        }
+        return product.blank(uid: contents.uid, size: size)
+    }
+
+    /// Which actions the tag allows, and the reason for each that it doesn't. Erasing removes the whole contents, or only
+    /// the message.
     private var can: JSON {
-        let noMessages = summary.problem ?? "This tag can't hold messages."
+        let refusal = { (reason: String) -> JSON in ["reason": .string(reason)] }
+        var (edit, lock, erase): (JSON, JSON, JSON) = (true, true, "all")
         switch summary.status {
-        case .readWrite: return ["edit": true, "lock": true, "erase": true]
-        case .password:
-            return ["edit": true, "lock": true, "erase": true]
+        case .readWrite, .password: if let reason = lockRefusal { lock = refusal(reason) }
         case .readOnly:
-            let reason: JSON = ["reason": "The tag is read-only. Erase it to make it like new."]
-            return ["edit": reason, "lock": ["reason": "The tag is locked already."], "erase": true]
+            edit = refusal("The tag is read-only. Erase it to make it like new.")
+            lock = refusal("The tag is locked already.")
         case .notNDEF:
-            return ["edit": ["reason": .string(noMessages)], "lock": ["reason": .string(noMessages)], "erase": true]
+            edit = refusal(summary.problem ?? "This tag can't hold messages.")
+            lock = edit
+        }
+        if blank == nil {
+            let isWritable = summary.status == .readWrite
+            erase =
+                isWritable
+                ? "message" : refusal("The contents of this tag can't be erased. Delete it, and make a new one.")
+            if !isWritable, summary.status == .readOnly { edit = refusal("The tag is read-only.") }
+        }
+        return ["edit": edit, "lock": lock, "erase": erase]
+    }
+
+    /// Why a reader can't lock the tag; nil if it can. Cards of Type 4 decide that themselves.
+    private var lockRefusal: String? {
+        guard case .type4 = image.contents, let editor = VirtualTagEditor(image.contents) else { return nil }
+        do throws(TagError) {
+            try editor.lock()
+            return nil
+        } catch {
+            return error.reason
         }
     }
 
@@ -110,18 +149,27 @@ struct DrawerCard: Sendable {
     ///   - isNear: whether it is in the field.
     ///   - isHeld: whether the tag stays in the field until the user takes it away.
     func json(isNear: Bool, isHeld: Bool) -> JSON {
+        .object(
+            shown.merging([
+                "id": .string(id), "name": .string(name), "near": .bool(isNear), "holding": .bool(isHeld),
+                "memory_version": .int(memoryVersion),
+            ]) { $1 }
+        )
+    }
+
+    private var description: [String: JSON] {
         let contents = image.contents
         let size = MemoryMap(of: contents).regions.reduce(0) { $0 + $1.bytes.count }
         return [
-            "id": .string(id), "name": .string(name), "product": .string(contents.product),
-            "technology": .string(technology.name), "tag_type": JSON(contents.tagType),
-            "uid": .string(contents.uid.hex), "size": .int(size), "capacity": JSON(summary.capacity),
+            "product": .string(contents.product), "technology": .string(technology.name),
+            "tag_type": JSON(contents.tagType), "uid": .string(contents.uid.hex), "size": .int(size),
+            "capacity": JSON(summary.capacity),
             "used": JSON(summary.message?.count), "status": .string(summary.status.rawValue),
             "problem": JSON(summary.problem),
             "message": MessageWords.records(of: summary.message ?? []),
-            "message_hex": JSON(summary.message?.hex), "near": .bool(isNear), "holding": .bool(isHeld),
+            "message_hex": JSON(summary.message?.hex),
             "phone_can": PhoneLimits.reason(contents).map { ["reason": .string($0)] } ?? true,
-            "memory_version": .int(memoryVersion), "format": .string(image.format.rawValue),
+            "format": .string(image.format.rawValue),
             "remarks": .array(image.remarks.map { .string($0.text) }), "locks": .array(locks.map { JSON.string($0) }),
             "can": can,
         ]

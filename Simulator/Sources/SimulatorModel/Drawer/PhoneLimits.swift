@@ -7,7 +7,7 @@ enum PhoneLimits {
     static func reason(_ contents: TagContents) -> String? {
         switch contents {
         case .classic:
-            "A phone does not detect a MIFARE Classic, and can't access its memory. Use an NTAG or a DESFire."
+            "An app's tag session does not find a MIFARE Classic, and an NDEF session finds a tag without NDEF. Use an NTAG."
         case .nfcA: "The simulator knows only this tag's activation, so a phone can't read anything from it."
         case .type4(let contents):
             switch contents.kind {

@@ -41,17 +41,18 @@ export function lockTag(id) {
 }
 
 export function eraseTag(id) {
+    const question = store.tag(id)?.can?.erase === 'message' ? 'card.erase-message-question' : 'card.erase-question';
     confirm(id, 'erase', async () => {
         if (await act('erase', { tag: id })) notify(t('card.erased', { name: visibleText(store.tag(id)?.name, 60) }));
-    });
+    }, question);
 }
 
-function confirm(id, what, run) {
+function confirm(id, what, run, question = `card.${what}-question`) {
     const tag = store.tag(id);
     if (!tag) return;
     openDialog({
         title: t(`card.${what}`),
-        body: [h('p', {}, h('strong', {}, foreign(tag.name, { limit: 60 }))), h('p', { text: t(`card.${what}-question`) })],
+        body: [h('p', {}, h('strong', {}, foreign(tag.name, { limit: 60 }))), h('p', { text: t(question) })],
         buttons: [{ text: t('dialog.cancel') }, { text: t(`card.${what}-now`), primary: true, run }],
     });
 }
