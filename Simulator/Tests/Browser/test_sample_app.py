@@ -68,11 +68,9 @@ class SampleApp(SampleAppTest):
 
     def test_two_cards_have_to_be_one(self):
         self.scan(LINK)
-        self.simulator.do("leave")
+        # Both are near when the session begins: it would find one that comes first.
+        self.simulator.do("hold", tag=self.simulator.named("Empty sticker")["id"])
         self.press("Write to a Card")
-        self.window.find(".sheet[data-state=ready]")
-        for name in ("Empty sticker", LINK):
-            self.simulator.do("hold", tag=self.simulator.named(name)["id"])
         self.window.wait_text(".sheet-message", "More than one card was found. Please remove all but one.")
         self.window.keep("sample-two-cards")
         self.simulator.do("remove", tag=self.simulator.named(LINK)["id"])
@@ -87,6 +85,15 @@ class SampleApp(SampleAppTest):
         state = self.simulator.until(lambda state: state["sessions"] and state["sessions"][-1]["end"])
         self.assertTrue(state["sessions"][-1]["end"].startswith("200:"))
         self.assertFalse(self.window.has(".app-alert"))
+
+    def test_a_locked_phone_ends_the_scan(self):
+        self.open()
+        self.press("Scan")
+        self.window.find(".sheet[data-state=ready]")
+        self.simulator.do("lock")
+        state = self.simulator.until(lambda state: state["sessions"] and state["sessions"][-1]["end"])
+        self.assertTrue(state["sessions"][-1]["end"].startswith("202:"))
+        self.simulator.until(lambda state: state["phone"]["sheet"] is None)
 
     def test_what_the_phone_withholds_reaches_the_app(self):
         self.open()

@@ -20,6 +20,20 @@ import Testing
         #expect(try truths(bench) == ["unlocked_since_boot", "screen_on", "camera", "airplane"])
     }
 
+    @Test("Sheet that waits, and its app leaves the screen: the app is told once; no more with a result on the sheet")
+    func background() throws {
+        for (state, heard) in [("ready", 1), ("success", 0)] {
+            for away: JSON in [["do": "lock"], ["do": "screen", "on": false], ["do": "home"]] {
+                let bench = Bench()
+                let program = try TestProgram(bench.simulator)
+                program.ask(["do": "claim"])
+                program.ask(["do": "sheet", "state": .string(state), "title": "", "message": ""])
+                for _ in 0..<2 { try bench.act(away) }
+                #expect(program.events("background").count == heard, "\(state), \(away.text)")
+            }
+        }
+    }
+
     @Test("Screen switched off: the phone is locked, and stays locked until it is unlocked")
     func screen() throws {
         let bench = Bench()

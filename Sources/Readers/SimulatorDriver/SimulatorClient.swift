@@ -21,6 +21,8 @@ actor SimulatorClient {
         var switches: SimulatorSwitches?
         /// Called when the person cancels the sheet.
         var onCancel: (@Sendable () -> Void)?
+        /// Called when the app goes to the background.
+        var onBackground: (@Sendable () -> Void)?
         /// Called with each row or button that is pressed.
         var onPress: (@Sendable (String) -> Void)?
         /// Called with each link that background reading opens in this app.
@@ -349,6 +351,7 @@ extension SimulatorClient {
                 observers.notify()
             case "switches": shared.withLock { $0.switches = SimulatorSwitches(event) }
             case "cancel": shared.withLock { $0.onCancel }?()
+            case "background": shared.withLock { $0.onBackground }?()
             case "press":
                 guard let item = event.string("item") else { break }
                 shared.withLock { $0.onPress }?(item)

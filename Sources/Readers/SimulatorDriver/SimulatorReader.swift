@@ -204,6 +204,12 @@ extension SimulatorReader {
         }
     }
 
+    /// Sets the handler that is called when the user leaves the app or locks the phone while the sheet waits for a tag, on
+    /// the reader's queue.
+    package func onBackground(_ handler: @escaping @Sendable () -> Void) {
+        client.shared.withLock { $0.onBackground = handler }
+    }
+
     /// Sets the handler that is called with the id of each pressed row or button, on the reader's queue.
     package func onPress(_ handler: @escaping @Sendable (String) -> Void) {
         client.shared.withLock { $0.onPress = handler }

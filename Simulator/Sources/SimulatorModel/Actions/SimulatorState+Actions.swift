@@ -116,11 +116,21 @@ extension SimulatorState {
         return [:]
     }
 
+    /// Whether the user sees a sheet that waits for a tag.
+    private var isSheetInFront: Bool {
+        phone.sheet.map { $0.canCancel && !phone.isLocked && phone.front == $0.app } ?? false
+    }
+
     private mutating func changePhone(_ change: (inout Phone) -> Void) {
         let wasLocked = phone.isLocked
+        let wasInFront = isSheetInFront
         change(&phone)
         touch(.phone)
         conditionsChanged()
+        // A session ends when its app goes to the background.
+        if wasInFront, !isSheetInFront, let sheet = phone.sheet {
+            effects.append(.send(sheet.client, ["event": "background"]))
+        }
         guard phone.isLocked != wasLocked else { return }
         apply(background.handle(.lock(isLocked: phone.isLocked), now: now))
     }

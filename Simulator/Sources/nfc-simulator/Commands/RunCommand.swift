@@ -111,7 +111,10 @@ struct RunCommand: AsyncParsableCommand {
         } catch {
             throw Output.failure(error.code, error.message, json: json)
         }
-        let text = "A simulator is already running, at \(url)"
+        let text = """
+            A simulator is already running, at \(url) Open this address in a browser, or end the simulator with: \
+            nfc simulator quit
+            """
         if json {
             Output.line([
                 "ok": false, "error": "already-running", "url": .string(url), "pid": .int(Int(running.pid)),

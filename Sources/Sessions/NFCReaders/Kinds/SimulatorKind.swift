@@ -42,6 +42,7 @@ package final class SimulatorPhone: SessionHost {
 
     init(_ reader: SimulatorReader) {
         self.reader = reader
+        reader.onBackground { _ = NFCEnvironment.process.arbiter.endSession(with: .appInBackground) }
         // The app appears on the phone before its first scan.
         reader.connectSoon()
     }
