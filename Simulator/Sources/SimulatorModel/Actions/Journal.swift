@@ -39,6 +39,8 @@ struct Journal: Sendable {
         case begin(session: Int, kind: String, near: [Tag], conditions: [String: JSON])
         /// A session has ended, for a reason that begins with a code. Its tags have these messages.
         case end(session: Int, reason: String, messages: [String: [UInt8]])
+        /// The app's session has become active, as Core NFC reports it.
+        case active
         /// The app was passed so many tags.
         case detect(Int)
         case call(Call)

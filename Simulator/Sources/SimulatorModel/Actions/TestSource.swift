@@ -168,7 +168,7 @@ struct TestSource: Sendable {
                 var place = result.endIndex
                 while call.error == nil, place > 0, case .remove = result[place - 1] { place -= 1 }
                 result.insert(step, at: place)
-            case .fault: continue
+            case .fault, .active: continue
             default:
                 last = []
                 result.append(step)
@@ -217,8 +217,13 @@ struct TestSource: Sendable {
                 } else {
                     lines.append(line(for: call))
                 }
-            case .begin, .end, .fault: continue
+            case .begin, .end, .active, .fault: continue
             }
+        }
+        if !session.tags.isEmpty, !session.steps.contains(where: \.showsCalls) {
+            let text = "A program that does not report its calls has a test without calls."
+            note(text)
+            lines.append("// \(text)")
         }
         return lines + Self.stay(lines)
     }
@@ -638,6 +643,14 @@ struct TestSource: Sendable {
 }
 
 extension Journal.Step {
+    /// Whether the step shows that the app reports its calls.
+    fileprivate var showsCalls: Bool {
+        switch self {
+        case .active, .detect, .call: true
+        default: false
+        }
+    }
+
     /// Whether the step is not the user's, but follows from the app's calls.
     fileprivate var isResult: Bool {
         switch self {

@@ -141,6 +141,7 @@ extension SimulatorState {
             session(client, line, name, detail)
             note(.session, words, source: client.app, detail: more)
         case "callback":
+            if name.contains("DidBecomeActive(") { journal.add(.active) }
             if name.contains("didDetect:"), let count = Int(detail.prefix { $0.isNumber }) {
                 journal.add(.detect(count))
             }
