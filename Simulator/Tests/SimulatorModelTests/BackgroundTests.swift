@@ -77,6 +77,19 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
+    @Test("Tag that comes near while an app's sheet waits for one: not read in the background, until the sheet is gone")
+    func sheetThatWaits() async throws {
+        let (bench, following) = try start()
+        let program = try TestProgram(bench.simulator, name: "Shop")
+        // The app takes its turn a moment after its sheet has come.
+        program.ask(["do": "sheet", "state": "ready", "title": "", "message": ""])
+        try tap(bench, "https://shop.example/a")
+        #expect(try exchangeCount(bench) == 0)
+        program.ask(["do": "sheet", "state": "dismissed"])
+        try await following.until { try !notifications(bench).isEmpty }
+        await bench.simulator.stop()
+    }
+
     @Test("Link that the association file excludes: opens in the browser, and the explanation names the rule")
     func excluded() async throws {
         let (bench, following) = try start()

@@ -20,7 +20,7 @@ extension SimulatorState {
         noteArrival(card.id, isNear: true, "\(card.name) comes near")
         presenceChanged()
         let obstacles = background.machine.conditions.obstacles.filter { $0 != .readerSession }
-        guard !isSessionActive, !obstacles.isEmpty else { return }
+        guard !isAppReading, !obstacles.isEmpty else { return }
         background.notRead(obstacles)
         note(.background, "Not read in the background: " + obstacles.map(\.reason).joined(separator: " "), tag: card.id)
     }

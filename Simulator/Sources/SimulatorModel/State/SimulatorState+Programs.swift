@@ -53,6 +53,7 @@ extension SimulatorState {
         }
         apps.disconnect(id)
         touch(.apps)
+        conditionsChanged()
     }
 
     // MARK: Turns
@@ -125,6 +126,7 @@ extension SimulatorState {
             )
         }
         touch(.phone)
+        conditionsChanged()
         note(.sheet, state, source: client.app, detail: message.isEmpty ? nil : message)
         if state == "ready", switches.userCancels {
             effects.append(.schedule(.milliseconds(300), .personCancels(client: client.id)))

@@ -153,9 +153,12 @@ struct SimulatorState: Sendable {
     /// Whether a program has its turn, even if background reading has not stopped yet.
     var isSessionActive: Bool { turns.holder != nil }
 
+    /// Whether an app reads tags: from its sheet on, although it takes its turn a moment later.
+    var isAppReading: Bool { isSessionActive || phone.sheet?.canCancel == true }
+
     /// Informs background reading of changed conditions.
     mutating func conditionsChanged() {
-        let conditions = phone.conditions(isSessionActive: isSessionActive, isRadioOn: switches.radio)
+        let conditions = phone.conditions(isSessionActive: isAppReading, isRadioOn: switches.radio)
         guard conditions != background.machine.conditions else { return }
         apply(background.handle(.conditions(conditions), now: now))
     }
