@@ -67,7 +67,7 @@ package struct PCSCInstallation: Sendable {
             "\(driverName), which pcscd loads,",
             beside: [".", "../lib"],
             or: ["/usr/local/lib", "/usr/lib", "/usr/lib/pcsc/drivers/serial"],
-            otherwise: "Build it with: swift build"
+            otherwise: "Install the package opencorenfc-reader, or build it in a clone: swift build"
         )
         try checkTrust(path)
         return path

@@ -21,7 +21,12 @@ struct FleetCommand: AsyncParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "Options of nfc-fleet.")
     var options: [String] = []
 
-    static let program = CompanionProgram(name: "nfc-fleet", package: "Fleet", missing: "no-fleet")
+    static let program = CompanionProgram(
+        name: "nfc-fleet",
+        package: "Fleet",
+        debian: "opencorenfc-agent",
+        missing: "no-fleet"
+    )
 
     func run() async throws { try await Self.program.run(options) }
 }
@@ -44,7 +49,12 @@ struct LintCommand: AsyncParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "Options of nfc-lint.")
     var options: [String] = []
 
-    static let program = CompanionProgram(name: "nfc-lint", package: "Tools/NFCLint", missing: "no-linter")
+    static let program = CompanionProgram(
+        name: "nfc-lint",
+        package: "Tools/NFCLint",
+        debian: "opencorenfc",
+        missing: "no-linter"
+    )
 
     func run() async throws { try await Self.program.run(options) }
 }
@@ -67,7 +77,12 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "Options of nfc-simulator.")
     var options: [String] = []
 
-    static let program = CompanionProgram(name: "nfc-simulator", package: "Simulator", missing: "no-simulator")
+    static let program = CompanionProgram(
+        name: "nfc-simulator",
+        package: "Simulator",
+        debian: "opencorenfc-simulator",
+        missing: "no-simulator"
+    )
 
     func run() async throws { try await Self.program.run(options) }
 }
@@ -78,6 +93,8 @@ struct CompanionProgram: Sendable {
     var name: String
     /// The package's folder in the repository.
     var package: String
+    /// The Debian package with the program.
+    var debian: String
     /// The error code if the program is missing.
     var missing: String
 
@@ -95,16 +112,13 @@ struct CompanionProgram: Sendable {
         let beside = ProgramPath.ownFolder.map { ["\($0)/\(name)"] } ?? []
         guard let found = (beside + inClone).first(where: ProgramPath.isProgram) ?? ProgramPath.find(name, in: path)
         else {
-            throw CommandFailure(
-                missing,
-                """
-                \(name) was not found next to nfc or in PATH. Build it in a clone: swift build -c release --package-path \
-                \(package)
-                """
-            )
+            throw CommandFailure(missing, "\(name) was not found next to nfc or in PATH. \(installation)")
         }
         return found
     }
+
+    /// How to get the program.
+    var installation: String { "Install the package \(debian), or build it in a clone: dev/nested build \(package)" }
 
     /// The program's paths in the clone's build folders, starting with this program's build configuration.
     private var inClone: [String] {

@@ -103,7 +103,7 @@ import Testing
         let nfc = try Self.nfc(in: URL(fileURLWithPath: scratch.path("clone")))
         let outcome = try nfc.run(companion.command, ".")
         #expect(outcome.status == 1 && outcome.output.isEmpty)
-        #expect(outcome.error.contains("swift build -c release --package-path \(companion.package)"))
+        #expect(outcome.error.contains("dev/nested build \(companion.package)"))
         let json = try nfc.run(companion.command, "--json", ".")
         #expect(json.status == 1 && json.output.hasPrefix("{\"ok\":false,\"error\":\"\(companion.missing)\","))
     }

@@ -33,7 +33,8 @@ struct ServiceInstallation {
         let beside = ProgramPath.ownFolder.map { $0 + "/nfcd" }
         guard let found = beside.flatMap({ ProgramPath.isProgram($0) ? $0 : nil }) ?? ProgramPath.find("nfcd", in: path)
         else {
-            let message = "nfcd was not found next to nfc or in PATH. Build or install it: swift build --product nfcd"
+            let message =
+                "nfcd was not found next to nfc or in PATH. Install the package opencorenfc-service, or build it in a clone: swift build --product nfcd"
             throw CommandFailure("no-service", message)
         }
         return found

@@ -129,7 +129,8 @@ struct DemoPrograms {
 
     init() throws {
         // A fresh clone has neither program. A single build creates both.
-        let build = "Build what the demonstration needs: swift build"
+        let build =
+            "Install the packages opencorenfc-service and opencorenfc-simulator, or build all in a clone: swift build"
         do {
             service = try ServiceInstallation.program()
         } catch let failure as CommandFailure {

@@ -102,9 +102,8 @@ struct DoctorCommand: AsyncParsableCommand {
             do {
                 return Finding("program", of: program.name, .works, try program.path())
             } catch {
-                let fix = "To build it in a clone: dev/nested build \(program.package)"
                 let text = "It was not found next to nfc or in PATH."
-                return Finding("program", of: program.name, .limited, text, fix: fix)
+                return Finding("program", of: program.name, .limited, text, fix: program.installation)
             }
         }
     }

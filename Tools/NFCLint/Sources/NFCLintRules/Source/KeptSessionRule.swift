@@ -121,7 +121,7 @@ extension Rule {
         check: { unit, findings in
             for file in unit.objective {
                 for (method, name) in file.keptSessions {
-                    findings.add(method.place, "\(name) still holds the session after it ended.")
+                    findings.add(method.place, "The property \(name) still holds the session after it ended.")
                 }
             }
             for delegate in unit.ownDelegates where !delegate.invalidation.isEmpty {
@@ -145,7 +145,7 @@ extension Rule {
                     let isOnce =
                         !makers.isEmpty && makers.allSatisfy { unit.index.functions[$0.function].kind == .initializer }
                         || isMadeForScan(family, makers, unit)
-                    let text = "\(property.name) still holds the session after it ended."
+                    let text = "The property \(property.name) still holds the session after it ended."
                     findings.add(unit.place(number), text, severity: isOnce ? .info : .warning)
                 }
             }
