@@ -147,10 +147,12 @@ struct DESFireSessionTests {
         func isPresent() async -> Bool { true }
     }
 
-    @Test(arguments: [
-        [0x91, 0xAF], [1, 2, 3, 0x91, 0xAF], [0x91, 0], [UInt8](repeating: 0, count: 16) + [0x91, 0],
-        [UInt8](repeating: 0, count: 16) + [0x91, 0xAF], [9, 0x6D, 0], [0x61, 0x10], [0x90],
-    ] as [[UInt8]]) func `hostile card: each command ends with an error or a value`(answer: [UInt8]) async throws {
+    @Test(
+        arguments: [
+            [0x91, 0xAF], [1, 2, 3, 0x91, 0xAF], [0x91, 0], [UInt8](repeating: 0, count: 16) + [0x91, 0],
+            [UInt8](repeating: 0, count: 16) + [0x91, 0xAF], [9, 0x6D, 0], [0x61, 0x10], [0x90],
+        ] as [[UInt8]]
+    ) func `hostile card: each command ends with an error or a value`(answer: [UInt8]) async throws {
         var session = DESFireSession(StubbornCard(answer))
         for kind in DESFireSecret.Kind.allCases {
             await #expect(throws: TagError.self) { try await session.authenticate(0, Self.secret(kind)) }
