@@ -286,15 +286,19 @@ extension NFCReaderSession {
         }
         noteCall("connect(to:)")
         if let runtime, let tag, tag.handle.session === runtime {
+            // Only its constants are used.
+            let session = UncheckedSendableBox(self)
             return runtime.perform(
                 on: tag.handle,
                 connecting: .always,
                 note: { "app: connect(to:) gets \(NFCReaderError.traceText(of: $0))" },
                 { _ in },
-                completion: { [self, handle = tag.handle] result in
-                    let index = runtime.index(of: handle).map { [UInt8(clamping: $0)] } ?? []
-                    report("connect", sent: index, received: handle.selectedApplication ?? [], result.readerError)
-                    complete(result.readerError)
+                completion: { [handle = tag.handle] result in
+                    let (index, error) = (
+                        runtime.index(of: handle).map { [UInt8(clamping: $0)] } ?? [], result.readerError
+                    )
+                    session.value.report("connect", sent: index, received: handle.selectedApplication ?? [], error)
+                    complete(error)
                 }
             )
         }
