@@ -19,7 +19,8 @@ struct DESFireCommand: ParsableCommand {
             the environment with one of these, or ask.
 
             An application has an AID of three bytes, such as 000001. Without --app, a
-            key is the card's own. A new application has keys of zeros.
+            key is the card's own, which is DES and zeros on a new card: --cipher des.
+            A new application has keys of zeros.
 
             Examples:
               nfc desfire info
