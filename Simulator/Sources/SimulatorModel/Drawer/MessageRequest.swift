@@ -27,11 +27,11 @@ enum MessageRequest {
     private static func message(hex: JSON) throws(SimulatorFailure) -> [UInt8] {
         guard let text = hex.string, text.utf8.count <= 2 * Limits.message else {
             throw .invalid(
-                "The message in hex, \"message_hex\", must be at most \(Limits.message) bytes in hexadecimal digits."
+                "The NDEF message in hex must be at most \(Limits.message) bytes in hexadecimal digits."
             )
         }
         guard let bytes = [UInt8](hex: text) else {
-            throw .invalid("The message in hex, \"message_hex\", must be pairs of hexadecimal digits.")
+            throw .invalid("The NDEF message in hex must be pairs of hexadecimal digits.")
         }
         return bytes
     }

@@ -153,8 +153,8 @@ struct SimulatorState: Sendable {
     /// Whether a program has its turn, even if background reading has not stopped yet.
     var isSessionActive: Bool { turns.holder != nil }
 
-    /// Whether an app reads tags: from its sheet on, although it takes its turn a moment later.
-    var isAppReading: Bool { isSessionActive || phone.sheet?.canCancel == true }
+    /// Whether an app reads tags: from its sheet on, although it takes its turn a moment later, until the sheet is gone.
+    var isAppReading: Bool { isSessionActive || phone.sheet != nil }
 
     /// Informs background reading of changed conditions.
     mutating func conditionsChanged() {
