@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CardCryptography
 public import TagLink
 
 /// The reason why a procedure on a tag failed. Two errors with the same code are equal.
@@ -167,5 +168,14 @@ extension FrameLink {
             }
         }
         return try await transceive(request, timeout: timeout)
+    }
+}
+
+/// Computes a code. If the system's OpenSSL is missing, the error explains what to install.
+func coded<Result>(_ body: () throws(CryptographyError) -> Result) throws(TagError) -> Result {
+    do throws(CryptographyError) {
+        return try body()
+    } catch {
+        throw TagError(.unsupported, error.reason)
     }
 }

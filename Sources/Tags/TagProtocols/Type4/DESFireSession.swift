@@ -61,8 +61,7 @@ package struct DESFireSession: Sendable {
 
         mutating func encrypt(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
             let length = cipher.blockLength
-            let padded = data + [UInt8](repeating: 0, count: (length - data.count % length) % length)
-            let encrypted = try cipher.encrypt(padded, .blockChaining(vector: vector))
+            let encrypted = try cipher.encrypt(data.padded(to: length), .blockChaining(vector: vector))
             vector = Array(encrypted.suffix(length))
             return encrypted
         }
@@ -254,15 +253,6 @@ package struct DESFireSession: Sendable {
             "The card refused DESFire command \(command.hexText(digits: 2)) with "
                 + "\(status.hexText(digits: 4))\(reason) (MF3ICD81 data sheet, 8.3)."
         )
-    }
-
-    /// Computes a code. If the system's OpenSSL is missing, the error explains what to install.
-    private func coded<Result>(_ body: () throws(CryptographyError) -> Result) throws(TagError) -> Result {
-        do throws(CryptographyError) {
-            return try body()
-        } catch {
-            throw TagError(.unsupported, error.reason)
-        }
     }
 }
 

@@ -55,7 +55,7 @@ package struct EMRTDSession: Sendable {
         return EMRTDSession(
             card: card,
             keys: try coded { () throws(CryptographyError) in try EMRTDKeys(seed: seed) },
-            counter: (challenge.data[4...] + own[4..<8]).reduce(0) { $0 << 8 | UInt64($1) }
+            counter: UInt64(bytes: challenge.data[4...] + own[4..<8])
         )
     }
 
@@ -124,7 +124,7 @@ package struct EMRTDSession: Sendable {
         let (keys, isOdd) = (keys, instruction & 1 == 1)
         counter &+= 1
         let sent = counter
-        let body = try Self.coded { () throws(CryptographyError) in
+        let body = try coded { () throws(CryptographyError) in
             var objects: [UInt8] = []
             if !data.isEmpty {
                 let encrypted = try keys.encrypt(data.paddedWithMark(to: 8))
@@ -143,7 +143,7 @@ package struct EMRTDSession: Sendable {
         counter &+= 1
         let received = counter
         let covered = objects.dropLast().flatMap(\.bytes)
-        let plain = try Self.coded { () throws(CryptographyError) -> [UInt8]? in
+        let plain = try coded { () throws(CryptographyError) -> [UInt8]? in
             guard ConstantTime.areEqual(try keys.code(received.bytes + covered), code.value) else { return nil }
             guard let object = objects.first(where: { $0.tag == 0x87 || $0.tag == 0x85 }) else { return [] }
             let encrypted = Array(object.value.dropFirst(object.tag == 0x87 ? 1 : 0))
@@ -155,19 +155,10 @@ package struct EMRTDSession: Sendable {
         }
         return ResponseAPDU(data: plain, status: StatusWord(rawValue: UInt16(high: status[0], low: status[1])))
     }
-
-    /// Computes a code. If the system's OpenSSL is missing, the error explains what to install.
-    private static func coded<Result>(_ body: () throws(CryptographyError) -> Result) throws(TagError) -> Result {
-        do throws(CryptographyError) {
-            return try body()
-        } catch {
-            throw TagError(.unsupported, error.reason)
-        }
-    }
 }
 
 extension UInt64 {
-    fileprivate var bytes: [UInt8] { (0..<8).reversed().map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
+    fileprivate var bytes: [UInt8] { [UInt8](bigEndian: Int(truncatingIfNeeded: self), count: 8) }
 }
 
 /// The signed hashes of a document's data groups (ICAO 9303-10, 4.6.2).

@@ -98,7 +98,7 @@ package struct NTAG424Session: Sendable {
         endsSession: Bool = false
     ) async throws(TagError) -> [UInt8] {
         let (codes, count) = (codes, counter)
-        let sent = try Self.coded { () throws(CryptographyError) in
+        let sent = try coded { () throws(CryptographyError) in
             var body = header + data
             if protection == .enciphered {
                 let end = [0x80] + [UInt8](repeating: 0, count: 15 - data.count % 16)
@@ -111,7 +111,7 @@ package struct NTAG424Session: Sendable {
         counter &+= 1
         guard protection != .plain, !endsSession else { return answer.data }
         let result = Array(answer.data.dropLast(8))
-        let code = try Self.coded { () throws(CryptographyError) in try codes.mac(0x00, count &+ 1, result) }
+        let code = try coded { () throws(CryptographyError) in try codes.mac(0x00, count &+ 1, result) }
         guard ConstantTime.areEqual(answer.data.suffix(8), code) else {
             throw TagError(.authenticationFailed, "The MAC of the tag's answer is wrong.")
         }
@@ -147,15 +147,6 @@ package struct NTAG424Session: Sendable {
                 "The tag refuses keys for some time, because too many were wrong. Try again later."
             )
         default: return TagError(.refused, "The tag refused command \(name) with \(status).")
-        }
-    }
-
-    /// Computes a code. If the system's OpenSSL is missing, the error explains what to install.
-    private static func coded<Result>(_ body: () throws(CryptographyError) -> Result) throws(TagError) -> Result {
-        do throws(CryptographyError) {
-            return try body()
-        } catch {
-            throw TagError(.unsupported, error.reason)
         }
     }
 }

@@ -72,7 +72,7 @@ struct DESFireInfoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (key, app) = (try key.proof(), key.app?.value)
-        let report = try await source.read { tag throws(TagError) in
+        let (report, _) = try await source.read(done: "The card was read.") { tag throws(TagError) in
             var session = try await tag.desfire()
             return try await DESFireReport(of: tag, &session, app, key)
         }
@@ -120,7 +120,7 @@ struct DESFireReadCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (key, app, file) = (try key.proof(), key.app?.value, file)
-        let (settings, bytes) = try await source.read { tag throws(TagError) in
+        let ((settings, bytes), _) = try await source.read(done: "The card was read.") { tag throws(TagError) in
             var session = try await tag.desfire(app, key)
             return (try await session.settings(of: file), try await session.read(file))
         }
@@ -326,7 +326,7 @@ struct DESFireCreateCommand: AsyncParsableCommand {
                 if performs { try await session.createApplication(app, settings: settings, keys: keys, kind) }
             }
         }
-        let rights = rights?.bytes.littleEndian ?? 0xEEE0
+        let rights = rights.map { UInt16(bytes: $0.bytes) } ?? 0xEEE0
         let new = DESFireFileSettings(kind: try self.kind(), protection: protection, rights: rights)
         try await options.change(key, "The file is created.") { session, plan, performs throws(TagError) in
             if let all = try? await session.files(), all.contains(file) {
@@ -552,7 +552,8 @@ extension DESFireProtection: ExpressibleByArgument {
         self = protection
     }
 
-    fileprivate var name: String {
+    /// The word for the protection in options and in JSON.
+    var name: String {
         switch self {
         case .plain: "plain"
         case .maced: "mac"
@@ -580,18 +581,6 @@ extension ActivatedTag {
     }
 }
 
-extension TagSourceOptions {
-    /// Reads something from an image or from a tag on a reader.
-    fileprivate func read<Value: Sendable>(
-        _ body: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value
-    ) async throws -> Value {
-        switch try open() {
-        case .image(let file): try await body(try await ImageTagRunner(file.makeTag()).tag)
-        case .reader(let session): try await session.withOneTag(doneMessage: "The card was read.", body)
-        }
-    }
-}
-
 extension TagChangeOptions {
     /// Carries out a change in a session of the application, or of the card itself.
     fileprivate func change(
@@ -603,17 +592,11 @@ extension TagChangeOptions {
     ) async throws {
         let (key, app) = (try options.proof(), isOfCard ? nil : options.app?.value)
         try await carryOut("Hold the card near the reader.", done: done) { tag, performs throws(TagError) in
-            var session = try await tag.desfire(app, key)
+            // The plan reads the product's name, which an authentication does not survive on all cards.
             var plan = await TagChangePlan(tag)
-            // The product's name was read, which an authentication does not survive on all cards.
-            session = try await tag.desfire(app, key)
+            var session = try await tag.desfire(app, key)
             try await work(&session, &plan, performs)
             return plan
         }
     }
-}
-
-extension [UInt8] {
-    /// Two bytes as a number, in the order in which they are written.
-    fileprivate var littleEndian: UInt16 { reduce(0) { $0 << 8 | UInt16($1) } }
 }

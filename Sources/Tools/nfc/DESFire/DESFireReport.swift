@@ -76,7 +76,7 @@ struct DESFireReport: Sendable {
 
     /// An AID as six hex digits.
     static func name(_ application: UInt32) -> String {
-        [UInt8(application >> 16 & 0xFF), UInt8(application >> 8 & 0xFF), UInt8(application & 0xFF)].hexText()
+        [UInt8](bigEndian: Int(application), count: 3).hexText()
     }
 
     var object: JSONObject {
@@ -176,7 +176,7 @@ extension DESFireFileSettings {
 
     /// The settings in words.
     var words: String {
-        let ways = ["plain", "with MAC", "plain", "encrypted"][Int(protection.rawValue)]
+        let ways = protection == .maced ? "with MAC" : protection.name
         let rights = Self.rightNames.map { "\(holder($0.0)) \($0.1)" }.joined(separator: ", ")
         return "\(kindWords), \(ways); \(rights)"
     }
@@ -192,8 +192,8 @@ extension DESFireFileSettings {
             }
         return [
             "type": type, "size": size, "maximum": maximum, "count": count,
-            "rights": [UInt8(rights >> 8), UInt8(rights & 0xFF)].hexText(),
-            "protection": ["plain", "mac", "plain", "encrypted"][Int(protection.rawValue)],
+            "rights": rights.bigEndianBytes.hexText(),
+            "protection": protection.name,
         ]
     }
 

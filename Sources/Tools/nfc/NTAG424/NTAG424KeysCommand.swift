@@ -90,20 +90,12 @@ struct NTAG424KeysCommand: AsyncParsableCommand {
     }
 
     private func showVersions() async throws {
-        let read: @Sendable (ActivatedTag) async throws(TagError) -> [UInt8] = { tag throws(TagError) in
+        let (versions, reader) = try await options.source.read { tag throws(TagError) in
             guard let card = try tag.ndef as? Type4Tag else {
                 throw TagError(.unsupported, "This tag is not an NTAG 424 DNA.")
             }
             try await card.prepare()
             return try await card.ntag424KeyVersions()
-        }
-        let versions: [UInt8]
-        var reader: String?
-        switch try options.source.open() {
-        case .image(let file): versions = try await read(try await ImageTagRunner(file.makeTag()).tag)
-        case .reader(let session):
-            reader = session.readerName
-            versions = try await session.withOneTag(doneMessage: "The tag was read.", read)
         }
         printResult(
             json: options.json,

@@ -97,7 +97,8 @@ struct PassportReadCommand: AsyncParsableCommand {
     func run() async throws {
         let information = try accessInformation()
         let issuers = try csca.map { try InputFile.named($0, limit: 1 << 24).readToEnd() }
-        let read: @Sendable (ActivatedTag) async throws(TagError) -> [UInt16: [UInt8]] = { tag throws(TagError) in
+        let prompt = "Hold the document near the reader, and don't move it."
+        let (files, _) = try await source.read(prompt, done: "The document was read.") { tag throws(TagError) in
             guard let card = tag.card else {
                 throw TagError(.unsupported, "This tag is not an electronic travel document.")
             }
@@ -105,16 +106,12 @@ struct PassportReadCommand: AsyncParsableCommand {
             var session = try await EMRTDSession.begin(with: card, accessInformation: information)
             var files: [UInt16: [UInt8]] = [:]
             // Groups 3 and 4, fingers and eyes, need the authority's certificates.
-            for file in [0x011E, 0x011D] + (UInt16(0x0101)...0x0110).filter({ $0 != 0x0103 && $0 != 0x0104 }) {
+            for file in [EMRTDContents.comIdentifier, EMRTDContents.sodIdentifier]
+                + (UInt16(0x0101)...0x0110).filter({ $0 != 0x0103 && $0 != 0x0104 })
+            {
                 files[file] = try await session.read(file)
             }
             return files
-        }
-        let files: [UInt16: [UInt8]]
-        switch try source.open("Hold the document near the reader, and don't move it.") {
-        case .image(let file): files = try await read(try await ImageTagRunner(file.makeTag()).tag)
-        case .reader(let session):
-            files = try await session.withOneTag(doneMessage: "The document was read.", read)
         }
         let report = try PassportReport(files, issuers: issuers)
         if let out { try report.save(to: out) }
@@ -144,9 +141,11 @@ struct PassportReport {
         else { throw CommandFailure("bad-document", "Data group 1 of the document has no machine readable zone.") }
         self.zone = zone
         do throws(TagError) {
-            let signed = try EMRTDSecurityObject(checking: files[0x011D] ?? [])
+            let signed = try EMRTDSecurityObject(checking: files[EMRTDContents.sodIdentifier] ?? [])
             for (number, file) in groups { isUnchanged[number] = .some(signed.isUnchanged(number, file)) }
-            if issuers != nil { _ = try EMRTDSecurityObject(checking: files[0x011D] ?? [], issuers: issuers) }
+            if issuers != nil {
+                _ = try EMRTDSecurityObject(checking: files[EMRTDContents.sodIdentifier] ?? [], issuers: issuers)
+            }
         } catch {
             problem = error.reason
         }
@@ -182,8 +181,8 @@ struct PassportReport {
             throw CommandFailure("unwritable-file", "The folder \(folder) can't be made. Check the path and its owner.")
         }
         var contents = groups.map { ("DG\($0.0).bin", $0.1) }
-        if let data = files[0x011E] { contents.append(("COM.bin", data)) }
-        if let data = files[0x011D] { contents.append(("SOD.bin", data)) }
+        if let data = files[EMRTDContents.comIdentifier] { contents.append(("COM.bin", data)) }
+        if let data = files[EMRTDContents.sodIdentifier] { contents.append(("SOD.bin", data)) }
         if let face { contents.append((face.name, face.bytes)) }
         for (name, bytes) in contents { try OutputTarget.file("\(folder)/\(name)").write(bytes, readers: .ownerAlone) }
     }

@@ -5,6 +5,7 @@ import NDEF
 import NFCReaders
 import NFCSessions
 import TagLink
+import TagProtocols
 import TagTrace
 
 /// Options that select the reader. NFC_READER and NFC_TAGS are the defaults.
@@ -222,6 +223,19 @@ struct TagSourceOptions: ParsableArguments {
         options.tags = nil
         let environment = try options.environment(seconds: timeout?.value)
         return .reader(try TagSession(environment: environment, prompt: prompt, seconds: timeout?.value))
+    }
+
+    /// Reads something from an image's tag, or from the next tag on the reader, whose name is returned too.
+    func read<Value: Sendable>(
+        _ prompt: String = "Hold a tag near the reader.",
+        done: String = "The tag was read.",
+        _ body: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value
+    ) async throws -> (value: Value, reader: String?) {
+        switch try open(prompt) {
+        case .image(let file): (try await body(try await ImageTagRunner(file.makeTag()).tag), nil)
+        case .reader(let session):
+            (try await session.withOneTag(doneMessage: done, body), session.readerName)
+        }
     }
 }
 

@@ -36,14 +36,8 @@ struct TagVerifyCommand: AsyncParsableCommand {
     mutating func validate() throws { try source.use(image: image) }
 
     func run() async throws {
-        let (uid, signature): ([UInt8], [UInt8]?)
-        switch try source.open("Hold the tag to check near the reader.") {
-        case .image(let file):
-            (uid, signature) = try await ImageTagRunner(file.makeTag()).tag.originality()
-        case .reader(let session):
-            (uid, signature) = try await session.withOneTag(doneMessage: "The tag was read.") { tag throws(TagError) in
-                try await tag.originality()
-            }
+        let ((uid, signature), _) = try await source.read("Hold the tag to check near the reader.") {
+            tag throws(TagError) in try await tag.originality()
         }
         guard let signature else {
             throw CommandFailure("no-signature", "The tag with UID \(uid.hexText()) has no signature that can be read.")
