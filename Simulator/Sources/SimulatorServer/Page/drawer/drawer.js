@@ -27,6 +27,9 @@ export function setUpDrawer(section) {
     /** Whether no tag was drawn yet, and the tag that was selected when the tags were drawn. */
     let isFirst = true;
     let selected = null;
+    /** The card that stays in sight until a person scrolls or presses something. */
+    let sought = null;
+    for (const kind of ['wheel', 'pointerdown', 'keydown', 'touchstart']) addEventListener(kind, () => { sought = null; }, { capture: true, passive: true });
 
     section.append(
         h('div', { class: 'column-head' },
@@ -41,6 +44,8 @@ export function setUpDrawer(section) {
             if (isIntersecting) showContents(target);
             else if (!target.hidden && target.isConnected) hideContents(target, boundingClientRect.height);
         }
+        // Cards that get their contents change their heights, and would push the chosen one out of sight.
+        sought?.scrollIntoView({ block: 'nearest' });
     }, { root: scroller, rootMargin: '600px 0px' });
     const restoreScroll = keepScroll(scroller, 'drawer-position');
 
@@ -82,6 +87,7 @@ export function setUpDrawer(section) {
         show(focused !== null, place);
         const chosen = isChosen && !isFirst ? list.querySelector('[role=row][aria-selected="true"]') : null;
         if (chosen) {
+            sought = chosen;
             showContents(chosen);
             chosen.scrollIntoView({ block: 'nearest' });
         }
