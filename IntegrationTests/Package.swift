@@ -49,7 +49,7 @@ let package = Package(
                 "EmulationSupport", "PeerSupport",
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
-            exclude: ["installed_reader.sh", "pyscard_peer.py", "same_interface.c"],
+            exclude: ["installed_reader.sh", "openpace_peer.py", "pyscard_peer.py", "same_interface.c"],
             swiftSettings: strict
         ),
         .executableTarget(

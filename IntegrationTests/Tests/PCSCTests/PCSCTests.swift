@@ -62,6 +62,33 @@ struct `PC/SC programs and our tags` {
         #expect(Array(contents.memory[32..<36]) == [0x65, 0x78, 0x2E, 0x6F])
     }
 
+    private static let hasOpenPACE = ["x86_64", "aarch64"].contains {
+        FileManager.default.fileExists(atPath: "/usr/lib/\($0)-linux-gnu/libeac.so.3")
+    }
+
+    @Test(
+        .enabled(if: hasPyscard && hasOpenPACE, "python3-pyscard or libeac3 is not installed."),
+        arguments: [(1, 13), (2, 12), (3, 16), (4, 18)] as [(UInt8, UInt8)]
+    )
+    func `OpenPACE opens a travel document by its access number`(cipher: UInt8, curve: UInt8) async throws {
+        let zone = "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<L898902C36UTO7408122F1204159ZE184226B<<<<<10"
+        var document = try EMRTDContents(MachineReadableZone(zone), signer: .test)
+        document.accessNumber = "123456"
+        document.cardAccess = EMRTDContents.pace
+        document.cardAccess?[15] = cipher
+        document.cardAccess?[21] = curve
+        let tag = try await EmulatedTag(
+            .type4(Type4Contents(frontEnd: .randomEMRTD, kind: .emrtd(document))),
+            on: .pcsc
+        )
+        let python = try #require(Program("/usr/bin/python3"))
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "openpace_peer.py").path
+        let result = try await python.run([script, "123456"], environment: tag.environment)
+        let file = try #require(document.files[EMRTDContents.comIdentifier])
+        #expect(result.output == Self.hex(file) + "\n")
+        _ = try await tag.stop()
+    }
+
     @Test(.enabled(if: Program.areInstalled("opensc-tool"), "opensc is not installed."))
     func `opensc-tool lists the reader, and reads and writes a Type 4 tag`() async throws {
         let opensc = try #require(Program("opensc-tool"))

@@ -19,9 +19,14 @@ typedef struct CMS_ContentInfo_st CMS_ContentInfo;
 typedef struct stack_st_X509 STACK_OF_X509;
 typedef struct x509_st X509;
 typedef struct x509_store_st X509_STORE;
+typedef struct bignum_st BIGNUM;
+typedef struct bignum_ctx BN_CTX;
+typedef struct ec_group_st EC_GROUP;
+typedef struct ec_point_st EC_POINT;
 typedef int pem_password_cb(char *buffer, int size, int writes, void *data);
 
 enum {
+    POINT_CONVERSION_UNCOMPRESSED = 4,
     OPENSSL_INIT_NO_ATEXIT = 0x00080000,
     CMS_NO_SIGNER_CERT_VERIFY = 0x20,
     CMS_BINARY = 0x80,
@@ -42,6 +47,10 @@ enum {
              (EVP_CIPHER_CTX * context, unsigned char *output, int *written, const unsigned char *data, int size))   \
     FUNCTION(const EVP_CIPHER *, EVP_aes_128_ecb, (void))                                                            \
     FUNCTION(const EVP_CIPHER *, EVP_aes_128_cbc, (void))                                                            \
+    FUNCTION(const EVP_CIPHER *, EVP_aes_192_ecb, (void))                                                            \
+    FUNCTION(const EVP_CIPHER *, EVP_aes_192_cbc, (void))                                                            \
+    FUNCTION(const EVP_CIPHER *, EVP_aes_256_ecb, (void))                                                            \
+    FUNCTION(const EVP_CIPHER *, EVP_aes_256_cbc, (void))                                                            \
     FUNCTION(const EVP_CIPHER *, EVP_des_ede3_ecb, (void))                                                           \
     FUNCTION(const EVP_CIPHER *, EVP_des_ede3_cbc, (void))                                                           \
     FUNCTION(const EVP_MD *, EVP_sha1, (void))                                                                       \
@@ -82,6 +91,22 @@ enum {
     FUNCTION(int, X509_STORE_add_cert, (X509_STORE * store, X509 *certificate))                                      \
     FUNCTION(int, X509_STORE_set_flags, (X509_STORE * store, unsigned long flags))                                   \
     FUNCTION(int, X509_STORE_set_purpose, (X509_STORE * store, int purpose))                                         \
+    FUNCTION(int, OBJ_sn2nid, (const char *name))                                                                    \
+    FUNCTION(EC_GROUP *, EC_GROUP_new_by_curve_name, (int name))                                                     \
+    FUNCTION(void, EC_GROUP_free, (EC_GROUP * group))                                                                \
+    FUNCTION(EC_POINT *, EC_POINT_new, (const EC_GROUP *group))                                                      \
+    FUNCTION(void, EC_POINT_clear_free, (EC_POINT * point))                                                          \
+    FUNCTION(int, EC_POINT_oct2point,                                                                                \
+             (const EC_GROUP *group, EC_POINT *point, const unsigned char *bytes, size_t size, BN_CTX *context))     \
+    FUNCTION(size_t, EC_POINT_point2oct,                                                                             \
+             (const EC_GROUP *group, const EC_POINT *point, int form, unsigned char *bytes, size_t size,             \
+              BN_CTX *context))                                                                                      \
+    FUNCTION(int, EC_POINT_mul,                                                                                      \
+             (const EC_GROUP *group, EC_POINT *result, const BIGNUM *factor, const EC_POINT *point,                  \
+              const BIGNUM *point_factor, BN_CTX *context))                                                          \
+    FUNCTION(int, EC_POINT_is_at_infinity, (const EC_GROUP *group, const EC_POINT *point))                           \
+    FUNCTION(BIGNUM *, BN_bin2bn, (const unsigned char *bytes, int size, BIGNUM *number))                            \
+    FUNCTION(void, BN_clear_free, (BIGNUM * number))                                                                 \
     FUNCTION(void, ERR_clear_error, (void))                                                                          \
     FUNCTION(int, EVP_PKEY_verify,                                                                                   \
              (EVP_PKEY_CTX * context, const unsigned char *signature, size_t signature_size,                         \
@@ -117,6 +142,10 @@ static const EVP_CIPHER *cipher_named(enum ocn_cipher cipher) {
     switch (cipher) {
         case ocn_aes_128_ecb: return EVP_aes_128_ecb();
         case ocn_aes_128_cbc: return EVP_aes_128_cbc();
+        case ocn_aes_192_ecb: return EVP_aes_192_ecb();
+        case ocn_aes_192_cbc: return EVP_aes_192_cbc();
+        case ocn_aes_256_ecb: return EVP_aes_256_ecb();
+        case ocn_aes_256_cbc: return EVP_aes_256_cbc();
         case ocn_triple_des_ecb: return EVP_des_ede3_ecb();
         case ocn_triple_des_cbc: return EVP_des_ede3_cbc();
     }
@@ -175,6 +204,32 @@ bool ocn_crypto_verify(const uint8_t *key, size_t key_size, const uint8_t *hash,
     EVP_PKEY_CTX_free(context);
     EVP_PKEY_free(public_key);
     return is_valid;
+}
+
+size_t ocn_crypto_curve_point(const char *curve, const uint8_t *factor, size_t factor_size, const uint8_t *point,
+                              size_t point_size, const uint8_t *point_factor, size_t point_factor_size, uint8_t *result,
+                              size_t capacity) {
+    EC_GROUP *group = EC_GROUP_new_by_curve_name(OBJ_sn2nid(curve));
+    if (group == NULL) return 0;
+    BIGNUM *number = factor != NULL ? BN_bin2bn(factor, (int)factor_size, NULL) : NULL;
+    BIGNUM *point_number = point != NULL ? BN_bin2bn(point_factor, (int)point_factor_size, NULL) : NULL;
+    EC_POINT *given = EC_POINT_new(group);
+    EC_POINT *sum = EC_POINT_new(group);
+    size_t length = 0;
+    bool is_done = given != NULL && sum != NULL && (factor == NULL || number != NULL)
+        && (point == NULL
+            || (point_number != NULL && EC_POINT_oct2point(group, given, point, point_size, NULL) == 1
+                && !EC_POINT_is_at_infinity(group, given)))
+        && EC_POINT_mul(group, sum, number, point != NULL ? given : NULL, point_number, NULL) == 1
+        && !EC_POINT_is_at_infinity(group, sum);
+    if (is_done) length = EC_POINT_point2oct(group, sum, POINT_CONVERSION_UNCOMPRESSED, result, capacity, NULL);
+    EC_POINT_clear_free(sum);
+    EC_POINT_clear_free(given);
+    BN_clear_free(point_number);
+    BN_clear_free(number);
+    EC_GROUP_free(group);
+    ERR_clear_error();
+    return length;
 }
 
 /// Reads certificates in PEM into a store; NULL if there are none.

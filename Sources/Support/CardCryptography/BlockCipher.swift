@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinuxSupport
 
-/// A block cipher with its key: AES-128, single DES or triple DES.
+/// A block cipher with its key: AES, single DES or triple DES.
 ///
 /// All data are whole blocks. Padding depends on the card's protocol and is done by the caller. All functions throw
 /// ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
@@ -25,10 +25,10 @@ public struct BlockCipher: Sendable, Hashable {
         self.key = SecretBytes(key)
     }
 
-    /// Creates AES with a key of 16 bytes (FIPS 197).
+    /// Creates AES with a key of 16, 24 or 32 bytes (FIPS 197).
     public static func aes(_ key: [UInt8]) throws(CryptographyError) -> BlockCipher {
-        guard key.count == 16 else {
-            throw CryptographyError(.wrongLength, "An AES-128 key has 16 bytes, not \(key.count).")
+        guard [16, 24, 32].contains(key.count) else {
+            throw CryptographyError(.wrongLength, "An AES key has 16, 24 or 32 bytes, not \(key.count).")
         }
         return BlockCipher(blockLength: 16, key: key)
     }
@@ -68,11 +68,11 @@ public struct BlockCipher: Sendable, Hashable {
         }
         // Single DES runs as triple DES with three equal keys, because OpenSSL 3 lacks single DES.
         let cipher =
-            switch (blockLength, chains) {
-            case (16, false): ocn_aes_128_ecb
-            case (16, true): ocn_aes_128_cbc
-            case (_, false): ocn_triple_des_ecb
-            case (_, true): ocn_triple_des_cbc
+            switch (blockLength, key.count) {
+            case (16, 16): chains ? ocn_aes_128_cbc : ocn_aes_128_ecb
+            case (16, 24): chains ? ocn_aes_192_cbc : ocn_aes_192_ecb
+            case (16, _): chains ? ocn_aes_256_cbc : ocn_aes_256_ecb
+            default: chains ? ocn_triple_des_cbc : ocn_triple_des_ecb
             }
         var output = [UInt8](repeating: 0, count: data.count)
         let isDone = unsafe key.withBytes { key in

@@ -109,6 +109,42 @@ package struct ChallengeProof: Sendable {
     }
 }
 
+/// The reader's half of the authentication of ``ChallengeProof``.
+package struct ReaderProof: Sendable {
+    private let cipher: BlockCipher
+    @Hidden private var challenge: [UInt8]
+    /// The tag's challenge.
+    @Hidden package private(set) var cardChallenge: [UInt8]
+    /// The proof, as sent to the tag.
+    package let sent: [UInt8]
+
+    /// Answers a tag's encrypted challenge.
+    ///
+    /// - Parameters:
+    ///   - cipher: the cipher with the key.
+    ///   - challenge: random bytes, as many as the tag sent.
+    ///   - received: the tag's encrypted challenge, in whole blocks.
+    package init(
+        cipher: BlockCipher,
+        challenge: [UInt8],
+        answering received: [UInt8]
+    ) throws(CryptographyError) {
+        let zero = [UInt8](repeating: 0, count: cipher.blockLength)
+        let cardChallenge = try cipher.decrypt(received, .blockChaining(vector: zero))
+        let vector = Array(received.suffix(cipher.blockLength))
+        sent = try cipher.encrypt(challenge + cardChallenge.rotated, .blockChaining(vector: vector))
+        self.cipher = cipher
+        self.challenge = challenge
+        self.cardChallenge = cardChallenge
+    }
+
+    /// Returns whether the tag's answer proves that it knows the key.
+    package func isConfirmed(by answer: [UInt8]) throws(CryptographyError) -> Bool {
+        let vector = Array(sent.suffix(cipher.blockLength))
+        return ConstantTime.areEqual(try cipher.decrypt(answer, .blockChaining(vector: vector)), challenge.rotated)
+    }
+}
+
 extension [UInt8] {
     /// The bytes with the first one moved to the end. A proof repeats a challenge in this form.
     package var rotated: [UInt8] { Array(dropFirst() + prefix(1)) }

@@ -25,6 +25,17 @@ struct CipherTests {
                 "7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2"
             ),
             (
+                "SP 800-38A, F.1.3",
+                try .aes(bytes("8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b")), .electronicCodebook,
+                Array(wanted[..<16]), "bd334f1d6e45f25ff712a214571fa5cc"
+            ),
+            (
+                "SP 800-38A, F.1.5",
+                try .aes(bytes("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")),
+                .electronicCodebook,
+                Array(wanted[..<16]), "f3eed1bdb5d2a03c064b5a7e3db181f8"
+            ),
+            (
                 "FIPS 81", try .des(bytes("0123456789abcdef")), zeros, Array("Now is t".utf8), "3fa40e8a984d4815"
             ),
             (
@@ -114,7 +125,7 @@ struct CipherTests {
             { try BlockCipher.retailMAC(block, key: zeros(8)) }, { try BlockCipher.retailMAC(block, key: zeros(24)) },
         ]
         for count in [0, 7, 9, 15, 17, 23, 25] { calls.append { try BlockCipher.des(zeros(count)).encrypt([]) } }
-        for count in [0, 15, 17, 24, 32] { calls.append { try BlockCipher.aes(zeros(count)).encrypt([]) } }
+        for count in [0, 15, 17, 23, 33] { calls.append { try BlockCipher.aes(zeros(count)).encrypt([]) } }
         for (index, call) in calls.enumerated() {
             let error = #expect(throws: CryptographyError.self) { try call() }
             #expect(error?.code == .wrongLength, "\(index)")

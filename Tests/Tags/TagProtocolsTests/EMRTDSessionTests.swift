@@ -20,13 +20,15 @@ struct EMRTDSessionTests {
         let bench = try await ProductBench(tag)
         return try await EMRTDSession.begin(
             with: try #require(bench.reader as? Type4Tag).link,
-            accessInformation: try MachineReadableZone(zone).accessInformation
+            password: .accessInformation(try MachineReadableZone(zone).accessInformation)
         )
     }
 
-    @Test func `document: each file is read as it is, also beyond 32 kilobytes, and a missing one is nil`() async throws
+    @Test(arguments: [false, true])
+    func `document: each file is read as it is, also beyond 32 kilobytes, and a missing one is nil`(hasPACE: Bool)
+        async throws
     {
-        let contents = try Self.contents()
+        let contents = hasPACE ? try Self.paceContents() : try Self.contents()
         var session = try await Self.begin(VirtualType4Tag(contents))
         for (identifier, file) in contents.files.sorted(by: { $0.key < $1.key }) {
             #expect(try await session.read(identifier) == file, "\(identifier)")
@@ -45,7 +47,7 @@ struct EMRTDSessionTests {
                 MachineReadableZone.accessInformation(number: number, birth: birth, expiry: expiry)
             )
             await #expect(throws: TagError(.authenticationFailed, "")) {
-                _ = try await EMRTDSession.begin(with: reader.link, accessInformation: information)
+                _ = try await EMRTDSession.begin(with: reader.link, password: .accessInformation(information))
             }
         }
     }
@@ -55,6 +57,103 @@ struct EMRTDSessionTests {
         #expect(try printed == MachineReadableZone(Self.zone).accessInformation)
         #expect(MachineReadableZone.accessInformation(number: "L8 9", birth: "740812", expiry: "120415") == nil)
         #expect(MachineReadableZone.accessInformation(number: "L89", birth: "19740812", expiry: "120415") == nil)
+    }
+
+    // MARK: PACE
+
+    private static func paceContents(_ cipher: UInt8 = 2, curve: UInt8 = 13) throws -> EMRTDContents {
+        var contents = try contents()
+        contents.accessNumber = "123456"
+        contents.cardAccess = EMRTDContents.pace
+        contents.cardAccess?[15] = cipher
+        contents.cardAccess?[21] = curve
+        return contents
+    }
+
+    private static func link(_ contents: EMRTDContents) async throws -> any APDULink {
+        try #require(try await ProductBench(VirtualType4Tag(contents)).reader as? Type4Tag).link
+    }
+
+    @Test(
+        arguments: [(1, 8), (1, 13), (2, 9), (2, 12), (3, 10), (3, 15), (4, 11), (4, 14), (4, 16), (4, 17), (4, 18)]
+            as [(UInt8, UInt8)]
+    ) func `document with PACE: zone and access number open it, with each cipher and curve`(
+        cipher: UInt8,
+        curve: UInt8
+    ) async throws {
+        let contents = try Self.paceContents(cipher, curve: curve)
+        for password in [.accessInformation(contents.zone.accessInformation), .accessNumber(Array("123456".utf8))]
+            as [EMRTDSession.Password]
+        {
+            var session = try await EMRTDSession.begin(with: try await Self.link(contents), password: password)
+            for file in [0x011E, 0x0101, 0x0102] as [UInt16] {
+                #expect(try await session.read(file) == contents.files[file])
+            }
+            #expect(try await session.read(0x0107) == nil)
+        }
+    }
+
+    @Test func `document with PACE, wrong access number: authenticationFailed; without PACE: unsupported`() async throws
+    {
+        let password = EMRTDSession.Password.accessNumber(Array("123457".utf8))
+        let link = try await Self.link(Self.paceContents())
+        await #expect(throws: TagError(.authenticationFailed, "")) {
+            _ = try await EMRTDSession.begin(with: link, password: password)
+        }
+        let old = try await Self.link(Self.contents())
+        await #expect(throws: TagError(.unsupported, "")) {
+            _ = try await EMRTDSession.begin(with: old, password: password)
+        }
+    }
+
+    /// A card whose answers are changed on their way.
+    private final class ChangedCard: APDULink {
+        let card: any APDULink
+        let change: @Sendable (Int, [UInt8]) -> [UInt8]
+        private let count = Locked(0)
+        let (maximumCommandLength, maximumResponseLength) = (65544, 65538)
+        let statistics = LinkStatistics()
+
+        init(_ card: any APDULink, _ change: @escaping @Sendable (Int, [UInt8]) -> [UInt8]) {
+            (self.card, self.change) = (card, change)
+        }
+
+        func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
+            let index = count.withLock { count in
+                defer { count += 1 }
+                return count
+            }
+            return change(index, try await card.transmit(apdu))
+        }
+
+        func isPresent() async -> Bool { true }
+    }
+
+    @Test func `document with PACE, an answer of any step changed or cut: an error`() async throws {
+        let contents = try Self.paceContents()
+        let password = EMRTDSession.Password.accessNumber(Array("123456".utf8))
+        // The master file, EF.CardAccess, the choice, four steps, and the selection of the application.
+        let lengths = Locked([Int](repeating: 0, count: 8))
+        let whole = ChangedCard(try await Self.link(contents)) { index, answer in
+            lengths.withLock { $0[index] = answer.count }
+            return answer
+        }
+        _ = try await EMRTDSession.begin(with: whole, password: password)
+        for (index, length) in lengths.withLock({ $0 }).enumerated() where index >= 3 {
+            // The status after a protected answer is not protected.
+            for byte in stride(from: 0, to: index == 7 ? length - 2 : length, by: 3) {
+                for cuts in [true, false] {
+                    let card = ChangedCard(try await Self.link(contents)) { place, answer in
+                        guard place == index, answer.count > byte else { return answer }
+                        var answer = answer
+                        if cuts { answer.removeSubrange(byte...) } else { answer[byte] ^= 0x01 }
+                        return answer
+                    }
+                    let code = await errorCode { _ = try await EMRTDSession.begin(with: card, password: password) }
+                    #expect(code != nil, "answer \(index), byte \(byte)")
+                }
+            }
+        }
     }
 
     private final class StubbornCard: APDULink {
@@ -85,7 +184,10 @@ struct EMRTDSessionTests {
     ) func `card that is no document, or does not prove itself: an error`(answers: [[UInt8]]) async throws {
         let information = try MachineReadableZone(Self.zone).accessInformation
         await #expect(throws: TagError.self) {
-            _ = try await EMRTDSession.begin(with: StubbornCard(answers), accessInformation: information)
+            _ = try await EMRTDSession.begin(
+                with: StubbornCard([[0x90, 0x00], [0x6A, 0x82]] + answers),
+                password: .accessInformation(information)
+            )
         }
     }
 

@@ -33,6 +33,11 @@ struct Type2PasswordTests {
         .ntag210, .ntag212, .ntag213, .ntag215, .ntag216, .ultralightEV1UL11, .ultralightEV1UL21,
     ]
 
+    /// The secret of a product: the password of the other tests, or a key.
+    private static func secret(_ product: Type2Product) -> TagSecret {
+        product == .ultralightC ? TagSecret(Array(1...16)) : TagSecret([1, 2, 3, 4], acknowledgement: [0xAB, 0xCD])
+    }
+
     // MARK: Protecting
 
     @Test(arguments: products)
@@ -135,7 +140,7 @@ struct Type2PasswordTests {
             "0400002a 80000000 01020304 00000000", "04000000 80000000 01020304 abcd0000",
         ] {
             let (field, tag) = Self.ntag(before)
-            let password = try #require(Type2Tag.Password([1, 2, 3, 4], acknowledgement: nil))
+            let password = TagSecret([1, 2, 3, 4])
             let plan = try await Self.activate(field).changeProtection(with: password, performs: false) { $0 = wanted }
             #expect(field.writeCount == 0)
             let done = try await Self.activate(field).changeProtection(with: password) { $0 = wanted }
@@ -159,7 +164,7 @@ struct Type2PasswordTests {
         result: String
     ) async throws {
         let (field, _) = Self.ntag(before)
-        let password = try Self.password(pack: [0, 0])
+        let password = TagSecret([1, 2, 3, 4], acknowledgement: [0, 0])
         let code = await errorCode {
             _ = try await Self.activate(field).changeProtection(with: password) { $0.firstPage = page }
         }
@@ -169,14 +174,17 @@ struct Type2PasswordTests {
 
     /// A protection is switched on, extended, or switched off, and every exchange and write of it is cut or answered
     /// without effect once.
-    @Test(arguments: products, [(nil, 2), (20, 2), (2, nil)] as [(Int?, Int?)])
+    @Test(arguments: products + [.ultralightC], [(nil, 2), (20, 2), (2, nil)] as [(Int?, Int?)])
     func `Type 2 protection, cut anywhere: the password opens the tag, and the same call completes it`(
         product: Type2Product,
         pages: (old: Int?, new: Int?)
     ) async throws {
         let page = try #require(product.firstConfigurationPage)
+        let secret = Self.secret(product)
         func protection(_ first: Int?) -> Type2Protection {
-            first.map { Type2Protection(firstPage: min($0, page), protectsReading: $0 == 2, tries: 3) } ?? .none
+            let tries = product == .ultralightC ? 0 : 3
+            return first.map { Type2Protection(firstPage: min($0, page), protectsReading: $0 == 2, tries: tries) }
+                ?? .none
         }
         /// Changes a tag, and returns the error, and the numbers of exchanges and writes.
         func change(
@@ -190,7 +198,7 @@ struct Type2PasswordTests {
             let before = reader.link.statistics.exchanges
             field.arm(plan)
             let code = await errorCode {
-                _ = try await reader.changeProtection(with: Self.password()) { $0 = protection(first) }
+                _ = try await reader.changeProtection(with: secret) { $0 = protection(first) }
             }
             return (code, reader.link.statistics.exchanges - before, field.writeCount)
         }
@@ -210,7 +218,7 @@ struct Type2PasswordTests {
             field.bring(copy)
             if await errorCode({ try await Self.activate(field).writeNDEF(message(9)) }) != nil {
                 let owner = try await Self.activate(field)
-                try await owner.unlock(with: Self.password())
+                try await owner.unlock(with: secret)
                 try await owner.writeNDEF(message(9))
             }
             #expect(try await change(tag, to: pages.new).code == nil, "\(plan)")

@@ -14,22 +14,24 @@ struct CommandFailureTests {
     private let driver = VirtualField()
 
     private static let moved = "Hold the tag still and try again."
-    private static let unformatted = "Use a tag that is formatted for NDEF."
+    private static let unformatted = "To format a blank tag: nfc tag format. Or use one that is formatted for NDEF."
     private static let torn = "Write the tag again, or use another one."
-    private static let unlock = "for NTAG21x and Ultralight EV1: nfc tag"
+    private static let broken = "To begin anew: nfc tag wipe. Or use another tag."
+    private static let unlock =
+        "for NTAG21x and Ultralight EV1 and C: nfc tag read, write, wipe and others with --unlock"
     private static let worn = "Try again. If it happens again, the tag is worn out."
 
     @Test(
         arguments: [
             (.tagLost, "tag-lost", moved), (.noCapabilityContainer, "no-cc", unformatted),
             (.badVersion, "bad-version", unformatted), (.noMessageTLV, "no-ndef-tlv", unformatted),
-            (.badChecksum, "bad-checksum", unformatted), (.lengthOverrun, "tlv-overrun", torn),
+            (.badChecksum, "bad-checksum", unformatted), (.lengthOverrun, "tlv-overrun", broken),
             (.writeInProgress, "write-in-progress", torn), (.readOnly, "read-only", "Use another tag."),
-            (.readProtected, "read-protected", "Use a program that knows its password or key; \(unlock) read --unlock"),
+            (.readProtected, "read-protected", "Use a program that knows its password or key; \(unlock)"),
             (.messageTooLong, "message-too-long", "Use a shorter message, or a tag with more memory."),
             (
                 .keyNeeded, "key-needed",
-                "Use a program that knows the password or key; \(unlock) write --unlock; for a DESFire: nfc desfire --help"
+                "Use a program that knows the password or key; \(unlock); for a DESFire: nfc desfire --help"
             ),
             (.refused, "refused", worn), (.updateFailed, "update-failed", worn), (.badAnswer, "bad-answer", worn),
             (.unsupported, "unsupported", nil),

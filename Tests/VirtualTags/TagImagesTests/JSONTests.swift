@@ -290,6 +290,7 @@ struct JSONContentsTests {
         #expect(try image.encoded() == Array(text.utf8))
         for cardAccess in [nil, hex("31 00")] {
             contents.cardAccess = cardAccess
+            contents.accessNumber = cardAccess.map { _ in "123456" }
             #expect(try TagContents.type4(Type4Contents(frontEnd: .randomEMRTD, kind: .emrtd(contents))).returns())
         }
     }

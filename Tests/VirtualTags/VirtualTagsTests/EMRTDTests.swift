@@ -67,6 +67,63 @@ struct EMRTDTests {
         ) { _ in Stage(CardBox(try exampleCard()), names: ["APPLICATION": EMRTDTerminal.selectApplication]) }
     }
 
+    /// The document of appendix G.1, with the example's random numbers: the nonce, and the private keys.
+    private func paceCard() throws -> EMRTDCard {
+        let text = "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<T220001293UTO6408125M1010318<<<<<<<<<<<<<<06"
+        var contents = EMRTDContents(try MachineReadableZone(text), files: [0x011E: [0x60, 0x00]])
+        contents.cardAccess = EMRTDContents.pace
+        let secrets = [
+            "498FF49756F2DC1587840041839A85982BE7761D14715FB091EFA7BCE9058560",
+            "107CF58696EF6155053340FD633392BA81909DF7B9706F226F32086C7AFF974A",
+        ].flatMap { [UInt8](repeating: 0, count: 48) + hex($0) }
+        return EMRTDCard(contents, randomBytes: hex("3F00C4D39D153F2B2A214A078D899B22") + secrets)
+    }
+
+    @Test func `Travel document PACE: gives the bytes of ICAO 9303-11, appendix G, and refuses any other step`()
+        async throws
+    {
+        let (choose, nonce) = ("00 22 c1 a4 0f 80 0a 04 00 7f 00 07 02 02 04 02 02 83 01 01", "10 86 00 00 02 7c 00 00")
+        let first = """
+            10 86 00 00 45 7c 43 81 41 04 7a cf 3e fc 98 2e c4 55 65 a4 b1 55 12 9e fb c7 46 50 dc bf a6 36 2d 89 6f c7 \
+            02 62 e0 c2 cc 5e 54 45 52 dc b6 72 52 18 79 91 15 b5 5c 9b aa 6d 9f 6b c3 a9 61 8e 70 c2 5a f7 \
+            17 77 a9 c4 92 2d 00
+            """
+        let second = """
+            10 86 00 00 45 7c 43 83 41 04 2d b7 a6 4c 03 55 04 4e c9 df 19 05 14 c6 25 cb a2 ce a4 87 54 88 71 22 f3 a5 \
+            ef 0d 5e dd 30 1c 35 56 f3 b3 b1 86 df 10 b8 57 b5 8f 6a 7e b8 0f 20 ba 5d c7 be 1d 43 d9 bf 85 \
+            01 49 fb b3 64 62 00
+            """
+        let wrongPoint = "10 86 00 00 45 7c 43 81 41 04 00*63 05 00"
+        try await play(
+            """
+            == The worked example
+            00 b0 9c 00 00 -> 31 14 30 12 06 0a 04 00 7f 00 07 02 02 04 02 02 02 01 02 02 01 0d 90 00
+            \(choose) -> 90 00; \(nonce) -> 7c 12 80 10 95 a3 a0 16 52 2e e9 8d 01 e7 6c b6 b9 8b 42 c3 90 00
+            \(first) -> 7c 43 82 41 04 82 4f ba 91 c9 cb e2 6b ef 53 a0 eb e7 34 2a 3b f1 78 ce a9 f4 5d e0 b7 0a a6 01 \
+            65 1f ba 3f 57 \
+            30 d8 c8 79 aa a9 c9 f7 39 91 e6 1b 58 f4 d5 2e b8 7a 0a 0c 70 9a 49 dc 63 71 93 63 cc d1 3c 54 90 00
+            \(second) -> 7c 43 84 41 04 9e 88 0f 84 29 05 b8 b3 18 1f 7a f7 ca a9 f0 ef b7 43 84 7f 44 a3 06 d2 d2 8c 1d \
+            9e c6 5d f6 db \
+            77 64 b2 22 77 a2 ed dc 3c 26 5a 9f 01 8f 9c b8 52 e1 11 b7 68 b3 26 90 4b 59 a0 19 37 76 f0 94 90 00
+            00 86 00 00 0c 7c 0a 85 08 c2 b0 bd 78 d9 4b a8 66 00 -> 7c 0a 86 08 3a bb 96 74 bc e9 3c 08 90 00
+            == A wrong token
+            \(choose) -> 90 00; \(nonce) -> .. 90 00; \(first) -> .. 90 00; \(second) -> .. 90 00
+            00 86 00 00 0c 7c 0a 85 08 c2 b0 bd 78 d9 4b a8 67 00 -> 63 00
+            00 86 00 00 0c 7c 0a 85 08 c2 b0 bd 78 d9 4b a8 66 00 -> 69 85
+            == A step without the one before it, or after another command; a point that is not on the curve
+            \(nonce) -> 69 85; \(choose) -> 90 00; \(first) -> 69 85; \(choose) -> 90 00; \(nonce) -> .. 90 00
+            \(second) -> 69 85; \(choose) -> 90 00; \(nonce) -> .. 90 00; \(wrongPoint) -> 6a 80
+            \(choose) -> 90 00; 00 b0 9c 00 00 -> .. 90 00; \(nonce) -> 69 85; \(choose) -> 90 00; power; \(nonce) -> 69 85
+            \(choose) -> 90 00; \(nonce) -> .. 90 00; 10 86 00 00 02 7c 01 00 -> 6a 80; 10 b0 9c 00 00 -> 6e 00
+            == Another protocol, password or curve
+            00 22 c1 a4 0f 80 0a 04 00 7f 00 07 02 02 04 02 04 83 01 01 -> 6a 80; 00 22 41 a4 00 -> 6a 86
+            00 22 c1 a4 0f 80 0a 04 00 7f 00 07 02 02 04 02 02 83 01 02 -> 6a 88
+            00 22 c1 a4 12 80 0a 04 00 7f 00 07 02 02 04 02 02 83 01 01 84 01 0c -> 6a 80
+            00 22 c1 a4 12 80 0a 04 00 7f 00 07 02 02 04 02 02 83 01 01 84 01 0d -> 90 00
+            """
+        ) { _ in Stage(CardBox(try paceCard())) }
+    }
+
     @Test func `Travel document without access: only EF.CardAccess and EF.ATR can be read`() async throws {
         let information = "47 03 94 01 60 7f 66 08 02 02 ff ff 02 02 ff ff"
         try await play(

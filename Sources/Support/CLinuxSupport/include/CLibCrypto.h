@@ -11,6 +11,10 @@
 enum ocn_cipher {
     ocn_aes_128_ecb,
     ocn_aes_128_cbc,
+    ocn_aes_192_ecb,
+    ocn_aes_192_cbc,
+    ocn_aes_256_ecb,
+    ocn_aes_256_cbc,
     ocn_triple_des_ecb,
     ocn_triple_des_cbc,
 };
@@ -31,7 +35,7 @@ enum ocn_digest {
 // Returns NULL if nothing is missing, "" if the library is missing, or the name of a missing function.
 const char *ocn_crypto_missing(void);
 
-// Encrypts or decrypts whole blocks. `key` has 16 bytes for AES, 24 for triple DES. `vector` has one block, even for
+// Encrypts or decrypts whole blocks. `key` has 16, 24 or 32 bytes for AES, 24 for triple DES. `vector` has one block, even for
 // ECB, which ignores it. `output` has room for `size` bytes.
 bool ocn_crypto_cipher(enum ocn_cipher cipher, bool encrypts, const uint8_t *key, const uint8_t *vector, const uint8_t *data,
                        int size, uint8_t *output);
@@ -48,6 +52,15 @@ size_t ocn_crypto_sign(const uint8_t *key, size_t key_size, enum ocn_digest dige
 // Returns whether a signature in DER is that of a hash, with a public key in DER (SubjectPublicKeyInfo).
 bool ocn_crypto_verify(const uint8_t *key, size_t key_size, const uint8_t *hash, size_t size, const uint8_t *signature,
                        size_t signature_size);
+
+// Computes a point of an elliptic curve: the generator times `factor`, plus `point` times `point_factor`. Either may be left
+// out, with NULL. Numbers are big-endian, and points uncompressed (SEC 1, 2.3.3).
+//
+// `curve` is the curve's name in OpenSSL. Returns the length of the result; 0 if `point` is not on the curve, or if the result is
+// infinity or has more than `capacity` bytes.
+size_t ocn_crypto_curve_point(const char *curve, const uint8_t *factor, size_t factor_size, const uint8_t *point,
+                              size_t point_size, const uint8_t *point_factor, size_t point_factor_size, uint8_t *result,
+                              size_t capacity);
 
 /// Checks the signatures of a CMS message with the certificates in it (RFC 5652, 5), and copies its content.
 ///

@@ -23,7 +23,7 @@ extension NFCATarget {
     public var reasonWithoutNDEF: String {
         if let name = classicProductName {
             return """
-                The tag answers as a \(name): its memory is encrypted, and phones can't read NDEF from it.
+                The tag answers as a \(name), which opens to its keys alone. These are not used here, nor by iPhones.
                 """
         }
         if isNFCDEP { return "This is another NFC device, which has no NDEF message." }

@@ -12,6 +12,9 @@ enum Type2Command {
     case checkTearing(UInt8)
     case sectorSelect
     case passwordAuthenticate([UInt8])
+    /// The first part of the authentication of Ultralight C, and the second with the reader's proof.
+    case authenticate
+    case proveKey([UInt8])
 
     /// How long to wait for the start of the answer. The specification's limit is 5 ms for a read and 10 ms for a write
     /// (NFC Forum Digital 2.3, 9.9). A write gets twice that, because giving up a write costs more than waiting.
@@ -29,6 +32,8 @@ enum Type2Command {
         case .checkTearing(let number): Frame([0x3E, number])
         case .sectorSelect: Frame([0xC2, 0xFF])
         case .passwordAuthenticate(let password): Frame([0x1B] + password)
+        case .authenticate: Frame([0x1A, 0x00])
+        case .proveKey(let proof): Frame([0xAF] + proof)
         }
     }
 
@@ -51,6 +56,7 @@ enum Type2Command {
         case .checkTearing: 1
         case .write, .sectorSelect: 0
         case .passwordAuthenticate: 2
+        case .authenticate, .proveKey: 9
         }
     }
 
@@ -67,6 +73,7 @@ enum Type2Command {
         case .checkTearing(let number): ("CHECK_TEARING_EVENT of counter \(number)", "MF0ULx1 data sheet")
         case .sectorSelect: ("SECTOR SELECT", "NFC Forum T2T 1.2, 5.4")
         case .passwordAuthenticate: ("PWD_AUTH", "\(sheet).7")
+        case .authenticate, .proveKey: ("AUTHENTICATE", "MF0ICU2 data sheet, 7.5.5")
         }
     }
 

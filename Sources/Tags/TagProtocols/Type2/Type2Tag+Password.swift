@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CardCryptography
 import TagLink
 import TagProducts
 
-/// What the password of an NTAG21x or MIFARE Ultralight EV1 protects: AUTH0 and ACCESS (NTAG213/215/216 data sheet, 8.5.7).
+/// What the password or key of a tag protects: AUTH0 and ACCESS (NTAG213/215/216 data sheet, 8.5.7), or AUTH0 and AUTH1 of
+/// MIFARE Ultralight C (MF0ICU2 data sheet, 7.5.5).
 package struct Type2Protection: Sendable, Hashable {
     /// AUTH0: the first page that needs the password; nil when no page does.
     package var firstPage: Int?
-    /// PROT: whether the password is needed for reading too, and not only for writing.
+    /// Whether the password is needed for reading too, and not only for writing.
     package var protectsReading = false
     /// AUTHLIM: after this many wrong passwords in a row, 1 to 7, the tag never accepts one again; 0 for no limit.
     package var tries = 0
@@ -21,7 +23,73 @@ package struct Type2Protection: Sendable, Hashable {
     }
 }
 
-/// The password of NTAG21x and MIFARE Ultralight EV1 (NTAG213/215/216 data sheet, 8.8).
+/// A password of four bytes, or a key of 16 bytes.
+package struct TagSecret: Sendable, Hashable {
+    package var bytes: [UInt8]
+    /// PACK, two bytes: with a password, the answer that the tag must give. With nil any will do, and a new one is 0000.
+    package var acknowledgement: [UInt8]?
+
+    package init(_ bytes: [UInt8], acknowledgement: [UInt8]? = nil) {
+        self.bytes = bytes
+        self.acknowledgement = acknowledgement
+    }
+
+    fileprivate init(_ password: Type2Tag.Password) {
+        self.init(password.bytes, acknowledgement: password.acknowledgement)
+    }
+}
+
+/// The pages of a product's protection. Its second page has ACCESS or AUTH1; the password or key follows.
+private struct ProtectionPages {
+    /// The page with AUTH0.
+    var first: Int
+    /// Whether the secret is the key of an Ultralight C.
+    var hasKey: Bool
+    var product: Type2Product
+
+    /// The pages of the password and its acknowledgement, or of the key.
+    var secret: Range<Int> { first + 2..<first + (hasKey ? 6 : 4) }
+    /// The pages at which a protection can begin. Page 2, the lock bits, has none on an Ultralight C.
+    var starts: ClosedRange<Int> { (hasKey ? 3 : Type2StaticLock.page)...first }
+
+    /// The secret of a new tag. The key is that of the data sheet.
+    var factorySecret: TagSecret {
+        TagSecret(hasKey ? Array("IEMKAERB!NACUOYF".utf8) : [0xFF, 0xFF, 0xFF, 0xFF], acknowledgement: [0, 0])
+    }
+
+    /// Reads the protection from the first two pages.
+    func protection(_ bytes: [UInt8]) -> Type2Protection {
+        let start = Int(bytes[hasKey ? 0 : 3])
+        let firstPage = start < secret.upperBound ? start : nil
+        guard !hasKey else {
+            return Type2Protection(firstPage: firstPage, protectsReading: firstPage != nil && bytes[4] & 0x01 == 0)
+        }
+        let access = bytes[4]
+        return Type2Protection(firstPage: firstPage, protectsReading: access & 0x80 != 0, tries: Int(access & 0x07))
+    }
+
+    /// The first two pages with another protection. All other bits stay as in `bytes`.
+    func bytes(_ protection: Type2Protection, over bytes: [UInt8]) -> [UInt8] {
+        var result = Array(bytes.prefix(8))
+        result[hasKey ? 0 : 3] = UInt8(protection.firstPage ?? (hasKey ? 0x30 : 0xFF))
+        if !hasKey {
+            result[4] = bytes[4] & 0x78 | (protection.protectsReading ? 0x80 : 0) | UInt8(protection.tries)
+        } else if protection.firstPage != nil {
+            result[4] = bytes[4] & 0xFE | (protection.protectsReading ? 0 : 0x01)
+        }
+        return result
+    }
+
+    /// The bytes of the secret's pages. Each half of a key is stored in reverse order.
+    func bytes(_ secret: TagSecret) -> [UInt8] {
+        hasKey
+            ? secret.bytes.prefix(8).reversed() + secret.bytes.suffix(8).reversed()
+            : secret.bytes + (secret.acknowledgement ?? [0, 0]) + [0, 0]
+    }
+}
+
+/// The password of NTAG21x and MIFARE Ultralight EV1 (NTAG213/215/216 data sheet, 8.8), and the key of MIFARE Ultralight C
+/// (MF0ICU2 data sheet, 7.5.5).
 extension Type2Tag {
     /// A password, and the tag's expected acknowledgement.
     public struct Password: Sendable, Hashable {
@@ -36,9 +104,6 @@ extension Type2Tag {
             self.bytes = bytes
             self.acknowledgement = acknowledgement
         }
-
-        /// The password of a new tag.
-        fileprivate static let factory = [UInt8](repeating: 0xFF, count: 4)
     }
 
     /// Sets a password that protects the tag against writing, starting at its lock bytes. Reading stays free.
@@ -52,7 +117,7 @@ extension Type2Tag {
     ///   has a different one, `readOnly` when its configuration is locked and leaves user memory open, `updateFailed`,
     ///   `refused`, `tagLost`, `cancelled`.
     public func protect(with password: Password) async throws(TagError) {
-        _ = try await changeProtection(with: password) { protection in
+        _ = try await changeProtection(with: TagSecret(password)) { protection in
             protection.firstPage = Type2StaticLock.page
             protection.protectsReading = false
         }
@@ -66,46 +131,48 @@ extension Type2Tag {
         package var setsPassword: Bool
     }
 
-    /// Changes what the tag's password protects, or removes the protection and the password.
+    /// Changes what the tag's password or key protects, or removes the protection and the secret.
     ///
-    /// The password is only written while it protects nothing: before AUTH0 when the protection is switched on, and
-    /// after AUTH0 when it is switched off. So a tag that is lost at any moment accepts this password or needs none, and
-    /// the same call completes the change.
+    /// The secret is only written while it protects nothing: before AUTH0 when the protection is switched on, and after
+    /// AUTH0 when it is switched off. So a tag that is lost at any moment accepts this secret or needs none, and the
+    /// same call completes the change.
     ///
     /// - Parameters:
-    ///   - password: the password of a protected tag; otherwise the one to set. A wrong one is sent only once if the tag
-    ///     may count it.
+    ///   - secret: that of a protected tag; otherwise the one to set. A wrong one is sent only once if the tag may count
+    ///     it.
     ///   - performs: whether to write, or only to return what would change.
     ///   - change: receives the present protection, and changes it.
-    /// - Throws: ``TagError`` with `unsupported` when the product has no such password or AUTH0 is out of range,
+    /// - Throws: ``TagError`` with `unsupported` when the product has no such secret or AUTH0 is out of range,
     ///   `authenticationFailed`, `readOnly` when the configuration is locked; up to here nothing has changed.
     ///   `updateFailed`, `refused`, `badAnswer`, `tagLost`, `cancelled`.
     package func changeProtection(
-        with password: Password,
+        with secret: TagSecret,
         performs: Bool = true,
         _ change: (inout Type2Protection) -> Void
     ) async throws(TagError) -> ProtectionChange {
-        let page = try await configurationPage()
-        var present = try await readConfiguration(page)
+        let pages = try await protectionPages(for: secret)
+        var present = try await readConfiguration(pages.first)
         // A tag that hides its configuration is protected, and may count wrong passwords.
-        if present.map({ Int($0[3]) < page + 4 }) ?? true {
-            try await authenticate(password, isLimited: present.map { $0[4] & 0x07 != 0 } ?? true)
+        if present.map({ pages.protection($0).firstPage != nil }) ?? true {
+            let isLimited = present.map { pages.protection($0).tries > 0 } ?? true
+            try await authenticate(secret, pages, isLimited: isLimited)
             // Without the password, the answer may have ended before ACCESS.
-            present = try await readConfiguration(page)
+            present = try await readConfiguration(pages.first)
         }
         guard let present else { throw TagError(.refused, "The tag refuses to show its configuration.") }
-        let old = Type2Protection(
-            firstPage: Int(present[3]) < page + 4 ? Int(present[3]) : nil,
-            protectsReading: present[4] & 0x80 != 0,
-            tries: Int(present[4] & 0x07)
-        )
+        let old = pages.protection(present)
         var new = old
         change(&new)
-        if let first = new.firstPage, !(Type2StaticLock.page...page).contains(first) {
-            let reason = "The protection can begin at pages 2 to \(page), so that it includes the password itself."
+        if pages.hasKey { new.firstPage = new.firstPage.map { max($0, pages.starts.lowerBound) } }
+        if let first = new.firstPage, !pages.starts.contains(first) {
+            let (from, to) = (pages.starts.lowerBound, pages.starts.upperBound)
+            let reason = "The protection can begin at pages \(from) to \(to), so that it includes the secret itself."
             throw TagError(.unsupported, reason)
         }
-        if present[4] & 0x40 != 0 {
+        guard !pages.hasKey || new.tries == 0 else {
+            throw TagError(.unsupported, "\(pages.product.name) has no limit of tries.")
+        }
+        if !pages.hasKey, present[4] & 0x40 != 0 {
             guard old.satisfies(new) else {
                 let reason = "The tag's configuration is locked for good (CFGLCK), so its protection can't be changed."
                 throw TagError(.readOnly, reason)
@@ -113,43 +180,53 @@ extension Type2Tag {
             return ProtectionChange(old: old, new: old, setsPassword: false)
         }
         var setsPassword = (old.firstPage == nil) != (new.firstPage == nil)
-        // After a loss, an open tag may still have a part of the password.
+        // After a loss, an open tag may still have a part of the secret.
         if old.firstPage == nil, new.firstPage == nil {
-            if old == new { setsPassword = try await !hasFactoryPassword() } else { setsPassword = true }
+            if old == new { setsPassword = try await !hasFactorySecret(pages) } else { setsPassword = true }
+        }
+        let bytes = pages.bytes(new, over: present)
+        let settings = [1, 0].map { (page: pages.first + $0, bytes: Array(bytes[$0 * 4..<$0 * 4 + 4])) }
+            .filter { step in !present[((step.page - pages.first) * 4)...].starts(with: step.bytes) }
+        if pages.hasKey {
+            try await checkLocks(settings.map(\.page) + (setsPassword ? Array(pages.secret) : []), of: pages.product)
         }
         guard performs else { return ProtectionChange(old: old, new: new, setsPassword: setsPassword) }
 
-        let access = present[4] & 0x78 | (new.protectsReading ? 0x80 : 0) | UInt8(new.tries)
-        let settings = [
-            (page: page + 1, bytes: [access] + present[5..<8]),
-            (page: page, bytes: present[0..<3] + [UInt8(new.firstPage ?? 0xFF)]),
-        ].filter { step in step.bytes != Array(present[(step.page - page) * 4..<(step.page - page + 1) * 4]) }
         if new.firstPage == nil {
-            for step in settings where step.page == page { try await write(step.bytes, to: step.page) }
-            if setsPassword { try await writePassword(Password.factory, [0, 0], to: page + 2) }
-            for step in settings where step.page != page { try await write(step.bytes, to: step.page) }
+            for step in settings where step.page == pages.first { try await write(step.bytes, to: step.page) }
+            if setsPassword { try await write(pages.factorySecret, pages) }
+            for step in settings where step.page != pages.first { try await write(step.bytes, to: step.page) }
         } else {
             if setsPassword {
-                try await writePassword(password.bytes, password.acknowledgement ?? [0, 0], to: page + 2)
-                // The tag must accept the password before it depends on it.
-                try await authenticate(password)
+                try await write(secret, pages)
+                // A new key counts from the next activation on.
+                if pages.hasKey { isActive = false }
+                // The tag must accept the secret before it depends on it.
+                try await authenticate(secret, pages, isLimited: true)
             }
             for step in settings { try await write(step.bytes, to: step.page) }
         }
         return ProtectionChange(old: old, new: new, setsPassword: setsPassword)
     }
 
-    private func writePassword(_ bytes: [UInt8], _ acknowledgement: [UInt8], to page: Int) async throws(TagError) {
-        try await write(bytes, to: page)
-        try await write(acknowledgement + [0, 0], to: page + 1)
+    private func write(_ secret: TagSecret, _ pages: ProtectionPages) async throws(TagError) {
+        let bytes = pages.bytes(secret)
+        for (index, page) in pages.secret.enumerated() {
+            try await write(Array(bytes[index * 4..<index * 4 + 4]), to: page)
+        }
         // The tag never returns these pages, so they are not cached.
-        for secret in page...page + 1 { memory.forget(secret) }
+        for page in pages.secret { memory.forget(page) }
     }
 
-    /// Returns whether an open tag without a limit of tries has the password and acknowledgement of a new tag.
-    private func hasFactoryPassword() async throws(TagError) -> Bool {
-        guard case .bytes([0, 0]) = try await exchange(.passwordAuthenticate(Password.factory)) else { return false }
-        return true
+    /// Returns whether an open tag without a limit of tries has the secret of a new tag.
+    private func hasFactorySecret(_ pages: ProtectionPages) async throws(TagError) -> Bool {
+        do throws(TagError) {
+            try await authenticate(pages.factorySecret, pages, isLimited: false)
+            return true
+        } catch {
+            guard error.code == .authenticationFailed else { throw error }
+            return false
+        }
     }
 
     /// Reads the pages with AUTH0 and ACCESS, the first two of the configuration; nil when the tag refuses.
@@ -158,13 +235,12 @@ extension Type2Tag {
         return configuration
     }
 
-    /// Proves to the tag that the reader knows its password, if the product has one. The tag can be read and written
-    /// until it loses power.
+    /// Proves to the tag that the reader knows its password or key, if the product has one. The tag can be read and
+    /// written until it loses power.
     ///
     /// - Throws: the errors of ``authenticate(_:)``; `unsupported` names another product.
-    package func unlock(with password: Password) async throws(TagError) {
-        _ = try await configurationPage()
-        try await authenticate(password)
+    package func unlock(with secret: TagSecret) async throws(TagError) {
+        try await authenticate(secret, protectionPages(for: secret), isLimited: true)
     }
 
     /// Proves to the tag that the reader knows its password. The tag can be written until it loses power.
@@ -174,17 +250,29 @@ extension Type2Tag {
     /// - Throws: ``TagError`` with `authenticationFailed` when the password or its acknowledgement is wrong, `badAnswer`,
     ///   `unsupported`, `tagLost`, `cancelled`.
     public func authenticate(_ password: Password) async throws(TagError) {
-        try await authenticate(password, isLimited: true)
+        try await sendPassword(TagSecret(password), isLimited: true)
     }
 
-    private func authenticate(_ password: Password, isLimited: Bool) async throws(TagError) {
-        let command = Type2Command.passwordAuthenticate(password.bytes)
+    private func authenticate(
+        _ secret: TagSecret,
+        _ pages: ProtectionPages,
+        isLimited: Bool
+    ) async throws(TagError) {
+        if pages.hasKey {
+            try await proveKey(secret.bytes)
+        } else {
+            try await sendPassword(secret, isLimited: isLimited)
+        }
+    }
+
+    private func sendPassword(_ secret: TagSecret, isLimited: Bool) async throws(TagError) {
+        let command = Type2Command.passwordAuthenticate(secret.bytes)
         let retries = isLimited ? 0 : Self.retries
         var answer = try await exchange(command, retries: retries)
         // NAK 1 means that the command arrived damaged, so the tag did not count it.
         if case .refused(1) = answer { answer = try await exchange(command, retries: retries) }
         switch answer {
-        case .bytes(let bytes) where password.acknowledgement ?? bytes == bytes: mayBeAuthenticated = true
+        case .bytes(let bytes) where secret.acknowledgement ?? bytes == bytes: mayBeAuthenticated = true
         case .refused(4):
             throw TagError(
                 .authenticationFailed,
@@ -194,6 +282,34 @@ extension Type2Tag {
             let warning = isLimited ? " It may count wrong ones, and then never accept one again." : ""
             let reason = "The tag has a different password or acknowledgement." + warning
             throw TagError(.authenticationFailed, reason)
+        }
+    }
+
+    /// AUTHENTICATE of Ultralight C: tag and reader prove to each other that they know the key. It counts nothing, so
+    /// it is repeated as a whole after a damaged answer.
+    private func proveKey(_ key: [UInt8]) async throws(TagError) {
+        let cipher = try coded { () throws(CryptographyError) in try BlockCipher.des(key) }
+        let wrongKey = TagError(.authenticationFailed, "The tag has a different key.")
+        for attempt in 0...Self.retries {
+            guard case .bytes(let first) = try await exchange(.authenticate), first[0] == 0xAF else { throw wrongKey }
+            let challenge = (0..<8).map { _ in UInt8.random(in: 0...255) }
+            let proof = try coded { () throws(CryptographyError) in
+                try ReaderProof(cipher: cipher, challenge: challenge, answering: Array(first.dropFirst()))
+            }
+            do throws(TagError) {
+                guard case .bytes(let second) = try await exchange(.proveKey(proof.sent), retries: 0) else {
+                    throw wrongKey
+                }
+                let isConfirmed = try coded { () throws(CryptographyError) in
+                    try proof.isConfirmed(by: Array(second.dropFirst()))
+                }
+                guard isConfirmed else { throw wrongKey }
+                mayBeAuthenticated = true
+                return
+            } catch {
+                guard error.code == .badAnswer, attempt < Self.retries else { throw error }
+                isActive = false
+            }
         }
     }
 
@@ -208,10 +324,29 @@ extension Type2Tag {
         if nibble != Self.acknowledge { isActive = false }
     }
 
-    private func configurationPage() async throws(TagError) -> Int {
-        let product = try await product()
-        if let product, product.features.contains(.password), let page = product.configurationPage { return page }
-        throw TagError.noPassword(try await identifyProduct() ?? "a Type 2 tag of an unknown product")
+    /// Returns whether a tag without a version takes part in the authentication of Ultralight C. One that needs its key for
+    /// reading can't be told from an Ultralight by its memory.
+    private func isReadProtectedUltralightC() async throws(TagError) -> Bool {
+        guard target.isNXP, try await readVersion() == nil, canRequestVersion, try await !answersRead(42) else {
+            return false
+        }
+        defer { isActive = false }
+        guard case .bytes(let answer) = try await exchange(.authenticate) else { return false }
+        return answer[0] == 0xAF
+    }
+
+    private func protectionPages(for secret: TagSecret) async throws(TagError) -> ProtectionPages {
+        var product = try await product()
+        if secret.bytes.count == 16, try await isReadProtectedUltralightC() { product = .ultralightC }
+        guard let product, product.features.contains(.password) || product.features.contains(.tripleDES),
+            let page = product.firstConfigurationPage
+        else { throw TagError.noPassword(try await identifyProduct() ?? "a Type 2 tag of an unknown product") }
+        let hasKey = product.features.contains(.tripleDES)
+        guard secret.bytes.count == (hasKey ? 16 : 4) else {
+            let wanted = hasKey ? "a key of 16 bytes" : "a password of 4 bytes"
+            throw TagError(.unsupported, "\(product.name) has \(wanted), and \(secret.bytes.count) bytes were given.")
+        }
+        return ProtectionPages(first: page, hasKey: hasKey, product: product)
     }
 }
 
@@ -220,7 +355,7 @@ extension TagError {
     package static func noPassword(_ product: String) -> TagError {
         TagError(
             .unsupported,
-            "Passwords work only on NTAG21x and MIFARE Ultralight EV1 here, and this tag is \(product)."
+            "Passwords work only on NTAG21x, MIFARE Ultralight EV1 and Ultralight C here, and this tag is \(product)."
         )
     }
 }

@@ -83,7 +83,7 @@ public struct FeliCaLiteSSession: Sendable {
             throw TagError(.refused, "Reading with a MAC returned \(status) (FeliCa Lite-S User's Manual, 4.4).")
         }
         let data = Array(bytes.prefix(blocks.count * Self.blockSize))
-        let expected = try Self.coded { () throws(CryptographyError) in
+        let expected = try coded { () throws(CryptographyError) in
             try codes.readCode(blocks: numbers, data: data)
         }
         guard ConstantTime.areEqual(bytes.dropFirst(data.count).prefix(8), expected) else {
@@ -109,7 +109,7 @@ public struct FeliCaLiteSSession: Sendable {
     public mutating func write(_ block: UInt8, _ data: [UInt8]) async throws(TagError) {
         precondition(data.count == Self.blockSize, "a block has 16 bytes")
         let count = [UInt8](littleEndian: Int(writeCounter), count: 3)
-        let code = try Self.coded { () throws(CryptographyError) in
+        let code = try coded { () throws(CryptographyError) in
             try codes.writeCode(block: block, data: data, counter: writeCounter)
         }
         let status = try await card.write(
@@ -122,14 +122,5 @@ public struct FeliCaLiteSSession: Sendable {
             throw TagError(.updateFailed, reason)
         }
         writeCounter += 1
-    }
-
-    /// Computes a MAC. If the system's OpenSSL is missing, the error explains what to install.
-    private static func coded<Result>(_ body: () throws(CryptographyError) -> Result) throws(TagError) -> Result {
-        do throws(CryptographyError) {
-            return try body()
-        } catch {
-            throw TagError(.unsupported, error.reason)
-        }
     }
 }

@@ -104,20 +104,14 @@ package struct DESFireSession: Sendable {
             throw first.status == 0x91AE ? wrongKey : Self.refusal(0xAA, first.status)
         }
         let challenge = (0..<length).map { _ in UInt8.random(in: 0...255) }
-        let zero = [UInt8](repeating: 0, count: cipher.blockLength)
-        let cardChallenge = try coded { () throws(CryptographyError) in
-            try cipher.decrypt(first.data, .blockChaining(vector: zero))
-        }
         let proof = try coded { () throws(CryptographyError) in
-            let vector = Array(first.data.suffix(cipher.blockLength))
-            return try cipher.encrypt(challenge + cardChallenge.rotated, .blockChaining(vector: vector))
+            try ReaderProof(cipher: cipher, challenge: challenge, answering: first.data)
         }
-        let second = try await exchange(0xAF, proof)
+        let second = try await exchange(0xAF, proof.sent)
         guard second.status == 0x9100, second.data.count == length else { throw wrongKey }
         let session = try coded { () throws(CryptographyError) -> BlockCipher? in
-            let vector = Array(proof.suffix(cipher.blockLength))
-            let answer = try cipher.decrypt(second.data, .blockChaining(vector: vector))
-            guard ConstantTime.areEqual(answer, challenge.rotated) else { return nil }
+            guard try proof.isConfirmed(by: second.data) else { return nil }
+            let cardChallenge = proof.cardChallenge
             func part(_ start: Int) -> [UInt8] {
                 Array(challenge[start..<start + 4] + cardChallenge[start..<start + 4])
             }

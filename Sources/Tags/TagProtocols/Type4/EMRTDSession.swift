@@ -2,37 +2,69 @@
 import CardCryptography
 package import TagLink
 
-/// A session with an electronic travel document: basic access control, and secure messaging with triple DES (ICAO
-/// 9303-11, 4.3 and 9.8).
+/// A session with an electronic travel document: PACE or basic access control, and secure messaging (ICAO 9303-11, 4 and
+/// 9.8).
 package struct EMRTDSession: Sendable {
     private static let applicationName: [UInt8] = [0xA0, 0x00, 0x00, 0x02, 0x47, 0x10, 0x01]
     /// The most bytes of a file that are accepted. A face in a document has some 20 kilobytes.
     private static let maximumFile = 1 << 20
-    /// How many bytes are read at once, so that the answer fits a short APDU.
-    private static let chunk = 0xDF
+    /// How many bytes are read at once, so that the answer fits a short APDU, also in a data object and whole blocks of AES.
+    private static let chunk = 0xDC
 
     private let card: any APDULink
     private let keys: EMRTDKeys
     /// The send sequence counter, which counts commands and answers.
     private var counter: UInt64
 
-    /// Selects the application, and proves that the reader knows what is printed in the document (4.3.1).
+    /// What is printed in a document, and opens it.
+    package enum Password: Sendable {
+        /// Document number, date of birth and date of expiry, each with its check digit.
+        case accessInformation([UInt8])
+        /// The digits of the card access number (CAN).
+        case accessNumber([UInt8])
+    }
+
+    /// Proves that the reader knows what is printed in the document, and selects the application: by PACE if the document
+    /// has it, otherwise by basic access control.
     ///
-    /// - Parameter accessInformation: document number, date of birth and date of expiry, each with its check digit.
-    /// - Throws: ``TagError`` with `unsupported` when the card is no travel document, or without the system's OpenSSL;
-    ///   `authenticationFailed` when it has another zone, `refused`, for example a document with PACE only, `tagLost`,
+    /// - Throws: ``TagError`` with `unsupported` when the card is no travel document, has no PACE for its access number,
+    ///   or without the system's OpenSSL; `authenticationFailed` when the password is wrong, `refused`, `tagLost`,
     ///   `badAnswer`, `readerUnavailable`, `cancelled`.
     package static func begin(
         with card: any APDULink,
-        accessInformation: [UInt8]
+        password: Password
     ) async throws(TagError) -> EMRTDSession {
-        guard try await card.send(.select(application: applicationName)).status == .success else {
-            throw TagError(.unsupported, "This card is not an electronic travel document.")
+        // PACE happens in the master file, which other applications may have left.
+        _ = try await card.send(CommandAPDU(0x00, 0xA4, 0x00, 0x0C, data: [0x3F, 0x00]))
+        if let choice = try await paceChoice(card) {
+            var session = try await openByPACE(card, choice, password)
+            guard try await session.send(0xA4, 0x04, 0x0C, data: applicationName).status == .success else {
+                throw notADocument
+            }
+            return session
         }
-        let keys = try coded { () throws(CryptographyError) in try EMRTDKeys(accessInformation: accessInformation) }
+        guard try await card.send(.select(application: applicationName)).status == .success else { throw notADocument }
+        guard case .accessInformation(let information) = password else {
+            let reason = "The document opens to its machine readable zone alone, not to an access number (no PACE)."
+            throw TagError(.unsupported, reason)
+        }
+        return try await openByBasicAccessControl(card, information)
+    }
+
+    private static var notADocument: TagError {
+        TagError(.unsupported, "This card is not an electronic travel document.")
+    }
+
+    /// Basic access control (4.3.1). The application is selected.
+    private static func openByBasicAccessControl(
+        _ card: any APDULink,
+        _ information: [UInt8]
+    ) async throws(TagError) -> EMRTDSession {
+        let keys = try coded { () throws(CryptographyError) in try EMRTDKeys(accessInformation: information) }
         let challenge = try await card.send(CommandAPDU(0x00, 0x84, 0x00, 0x00, expectedLength: 8))
         guard challenge.status == .success, challenge.data.count == 8 else {
-            let reason = "The document does not take basic access control (\(challenge.status)); it may need PACE."
+            let reason =
+                "The document takes neither basic access control (\(challenge.status)) nor a known kind of PACE."
             throw TagError(.refused, reason)
         }
         let own = (0..<24).map { _ in UInt8.random(in: 0...255) }
@@ -59,7 +91,7 @@ package struct EMRTDSession: Sendable {
         )
     }
 
-    private init(card: any APDULink, keys: EMRTDKeys, counter: UInt64) {
+    init(card: any APDULink, keys: EMRTDKeys, counter: UInt64) {
         (self.card, self.keys, self.counter) = (card, keys, counter)
     }
 
@@ -122,17 +154,18 @@ package struct EMRTDSession: Sendable {
         expectedLength: Int? = nil
     ) async throws(TagError) -> ResponseAPDU {
         let (keys, isOdd) = (keys, instruction & 1 == 1)
+        let block = keys.cipher.blockLength
         counter &+= 1
         let sent = counter
         let body = try coded { () throws(CryptographyError) in
             var objects: [UInt8] = []
             if !data.isEmpty {
-                let encrypted = try keys.encrypt(data.paddedWithMark(to: 8))
+                let encrypted = try keys.encrypt(data.paddedWithMark(to: block), counter: sent)
                 objects += DataObject(isOdd ? 0x85 : 0x87, (isOdd ? [] : [0x01]) + encrypted).bytes
             }
             if let expectedLength { objects += DataObject(0x97, [UInt8(truncatingIfNeeded: expectedLength)]).bytes }
-            let header = [0x0C, instruction, p1, p2].paddedWithMark(to: 8)
-            let code = try keys.code(sent.bytes + header + objects)
+            let header = [0x0C, instruction, p1, p2].paddedWithMark(to: block)
+            let code = try keys.code(header + objects, counter: sent)
             return objects + DataObject(0x8E, code).bytes
         }
         let answer = try await card.send(CommandAPDU(0x0C, instruction, p1, p2, data: body, expectedLength: 256))
@@ -144,21 +177,17 @@ package struct EMRTDSession: Sendable {
         let received = counter
         let covered = objects.dropLast().flatMap(\.bytes)
         let plain = try coded { () throws(CryptographyError) -> [UInt8]? in
-            guard ConstantTime.areEqual(try keys.code(received.bytes + covered), code.value) else { return nil }
+            guard ConstantTime.areEqual(try keys.code(covered, counter: received), code.value) else { return nil }
             guard let object = objects.first(where: { $0.tag == 0x87 || $0.tag == 0x85 }) else { return [] }
             let encrypted = Array(object.value.dropFirst(object.tag == 0x87 ? 1 : 0))
-            guard !encrypted.isEmpty, encrypted.count.isMultiple(of: 8) else { return nil }
-            return try keys.decrypt(encrypted).withoutMark
+            guard !encrypted.isEmpty, encrypted.count.isMultiple(of: block) else { return nil }
+            return try keys.decrypt(encrypted, counter: received).withoutMark
         }
         guard let plain, let status = objects.first(where: { $0.tag == 0x99 })?.value, status.count == 2 else {
             throw TagError(.authenticationFailed, "The MAC of the document's answer is wrong.")
         }
         return ResponseAPDU(data: plain, status: StatusWord(rawValue: UInt16(high: status[0], low: status[1])))
     }
-}
-
-extension UInt64 {
-    fileprivate var bytes: [UInt8] { [UInt8](bigEndian: Int(truncatingIfNeeded: self), count: 8) }
 }
 
 /// The signed hashes of a document's data groups (ICAO 9303-10, 4.6.2).

@@ -21,10 +21,11 @@ struct PassportReadCommand: AsyncParsableCommand {
         commandName: "read",
         abstract: "Read a passport or an identity card.",
         discussion: """
-            The document opens to what is printed in it (basic access control): its
-            machine readable zone, or its number and its dates of birth and expiry. It
-            is never changed. Documents with PACE alone, and fingerprints, can't be read
-            yet.
+            The document opens to what is printed in it: its machine readable zone, its
+            number and its dates of birth and expiry, or its card access number (CAN).
+            PACE is used if the document has a kind that is known (generic mapping over
+            an elliptic curve), otherwise basic access control. The document is never
+            changed. Fingerprints can't be read.
 
             The signed hashes show that the data are as they were signed, and --csca
             that the signer belongs to a country: a file with certificates in PEM, such
@@ -36,10 +37,11 @@ struct PassportReadCommand: AsyncParsableCommand {
             Examples:
               nfc passport read --mrz file:zone.txt --out passport
               nfc passport read --number L898902C3 --birth 740812 --expiry 120415
+              nfc passport read --can env:CAN --out card
               nfc passport read document.json --mrz file:zone.txt --json
 
-            Exit status: 0 when it was read and nothing is wrong, 1 when it has another
-            zone, a signature or a hash is wrong, it left, or no document was found, 2
+            Exit status: 0 when it was read and nothing is wrong, 1 when the zone or number is
+            wrong, a signature or a hash is wrong, it left, or no document was found, 2
             for wrong usage, 3 without a reader, 130 when cancelled.
             """
     )
@@ -51,6 +53,9 @@ struct PassportReadCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The machine readable zone, with or without line breaks.", valueName: "zone"))
     var mrz: String?
+
+    @Option(help: ArgumentHelp("The card access number: the six digits on the front.", valueName: "digits"))
+    var can: String?
 
     @Option(help: ArgumentHelp("The number of the document.", valueName: "number"))
     var number: String?
@@ -72,9 +77,20 @@ struct PassportReadCommand: AsyncParsableCommand {
 
     mutating func validate() throws {
         try source.use(image: image)
-        guard (mrz != nil) != (number != nil && birth != nil && expiry != nil) else {
-            throw ValidationError("Give what is printed in the document: --mrz, or --number, --birth and --expiry.")
+        let ways = [mrz != nil, can != nil, number != nil && birth != nil && expiry != nil]
+        guard ways.count(where: { $0 }) == 1 else {
+            let reason = "Give what is printed in the document: --mrz, or --can, or --number, --birth and --expiry."
+            throw ValidationError(reason)
         }
+    }
+
+    private func password() throws -> EMRTDSession.Password {
+        guard let can else { return .accessInformation(try accessInformation()) }
+        let digits = try Secret.text(can).trimmingCharacters(in: .whitespacesAndNewlines)
+        guard EMRTDContents.isAccessNumber(digits) else {
+            throw CommandFailure(.usage, "bad-access-number", "The card access number has digits alone, mostly six.")
+        }
+        return .accessNumber(Array(digits.utf8))
     }
 
     private func accessInformation() throws -> [UInt8] {
@@ -95,15 +111,21 @@ struct PassportReadCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let information = try accessInformation()
-        let issuers = try csca.map { try InputFile.named($0, limit: 1 << 24).readToEnd() }
+        let password = try password()
+        let issuers = try csca.map { path in
+            let bytes = try InputFile.named(path, limit: 1 << 24).readToEnd()
+            guard bytes.firstRange(of: Array("-----BEGIN CERTIFICATE-----".utf8)) != nil else {
+                throw CommandFailure(.usage, "bad-certificate", "\(path) has no certificate in PEM.")
+            }
+            return bytes
+        }
         let prompt = "Hold the document near the reader, and don't move it."
         let (files, _) = try await source.read(prompt, done: "The document was read.") { tag throws(TagError) in
             guard let card = tag.card else {
                 throw TagError(.unsupported, "This tag is not an electronic travel document.")
             }
             defer { tag.forumTag?.forgetMemory() }
-            var session = try await EMRTDSession.begin(with: card, accessInformation: information)
+            var session = try await EMRTDSession.begin(with: card, password: password)
             var files: [UInt16: [UInt8]] = [:]
             // Groups 3 and 4, fingers and eyes, need the authority's certificates.
             for file in [EMRTDContents.comIdentifier, EMRTDContents.sodIdentifier]

@@ -193,18 +193,20 @@ extension CommandFailure {
     private static let partlyLocked = "The tag may be read-only: fully, partly, or not at all."
     private static let checkLocks = "Hold it near the reader again, and check it with: nfc tag info"
 
-    private static let ofPassword = "for NTAG21x and Ultralight EV1: nfc tag"
+    private static let ofPassword = "for NTAG21x and Ultralight EV1 and C: nfc tag read, write, wipe and others"
 
     private static func nextStep(after code: TagError.Code) -> String? {
         switch code {
         case .tagLost: "Hold the tag still and try again."
-        case .noCapabilityContainer, .badVersion, .noMessageTLV, .badChecksum: "Use a tag that is formatted for NDEF."
-        case .lengthOverrun, .writeInProgress: "Write the tag again, or use another one."
+        case .noCapabilityContainer, .badVersion, .noMessageTLV, .badChecksum:
+            "To format a blank tag: nfc tag format. Or use one that is formatted for NDEF."
+        case .lengthOverrun: "To begin anew: nfc tag wipe. Or use another tag."
+        case .writeInProgress: "Write the tag again, or use another one."
         case .readOnly: "Use another tag."
-        case .readProtected: "Use a program that knows its password or key; \(ofPassword) read --unlock"
+        case .readProtected: "Use a program that knows its password or key; \(ofPassword) with --unlock"
         case .messageTooLong: "Use a shorter message, or a tag with more memory."
         case .keyNeeded:
-            "Use a program that knows the password or key; \(ofPassword) write --unlock; for a DESFire: nfc desfire --help"
+            "Use a program that knows the password or key; \(ofPassword) with --unlock; for a DESFire: nfc desfire --help"
         case .refused, .updateFailed, .badAnswer: "Try again. If it happens again, the tag is worn out."
         default: nil
         }

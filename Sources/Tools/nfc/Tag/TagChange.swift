@@ -54,7 +54,8 @@ extension TagDifference {
         let lines = shown.map { difference in
             let values = [difference.old, difference.new].map { value -> String in
                 guard let value, !value.isEmpty else { return "none" }
-                return value.count > 40 ? "\(value.prefix(40))…" : value
+                // Words are shown whole, bytes only as far as a line has room.
+                return value.count > 40 && !value.contains(" ") ? "\(value.prefix(40))…" : value
             }
             let space = String(repeating: " ", count: width - difference.part.count)
             return "  \(difference.part)\(space)  \(values[0]) -> \(values[1])"
@@ -91,7 +92,7 @@ struct TagChangeOptions: ParsableArguments {
     func carryOut(
         _ prompt: String,
         done: String,
-        unlock password: Type2Tag.Password? = nil,
+        unlock password: TagSecret? = nil,
         _ work: @escaping Change
     ) async throws {
         let change: Change = { tag, performs throws(TagError) in

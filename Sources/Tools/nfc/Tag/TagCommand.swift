@@ -90,7 +90,7 @@ struct TagReadCommand: AsyncParsableCommand {
         report.print(json: json)
     }
 
-    private func read(unlock password: Type2Tag.Password?) async throws -> (TagReport, TagError?) {
+    private func read(unlock password: TagSecret?) async throws -> (TagReport, TagError?) {
         switch try source.open() {
         case .image(let file):
             let tag = file.makeTag()
@@ -196,7 +196,7 @@ struct TagWriteCommand: AsyncParsableCommand {
     private func write(
         _ bytes: [UInt8],
         to file: ImageFile,
-        unlock password: Type2Tag.Password?
+        unlock password: TagSecret?
     ) async throws -> (TagReport, TagWriteFailure?) {
         try file.checkTarget(out)
         let tag = file.makeTag()
@@ -217,7 +217,7 @@ struct TagWriteCommand: AsyncParsableCommand {
     private func write(
         _ bytes: [UInt8],
         in session: TagSession,
-        unlock password: Type2Tag.Password?
+        unlock password: TagSecret?
     ) async throws -> (TagReport, TagWriteFailure?) {
         let (checks, locks) = (writing.check, writing.lock)
         let outcome = try await session.withOneTag(

@@ -86,7 +86,7 @@ extension TagSourceOptions {
     /// Reads all of the tag on the reader, or of an image as a reader does. Also returns the reader's name.
     func dump(
         _ prompt: String,
-        unlock password: Type2Tag.Password? = nil
+        unlock password: TagSecret? = nil
     ) async throws -> (TagDump, reader: String?) {
         switch try open(prompt) {
         case .image(let file): return (try await ImageTagRunner(file.makeTag(), unlock: password).tag.dump(), nil)

@@ -48,8 +48,11 @@ struct TagCreateCommand: AsyncParsableCommand {
     @Flag(help: "List the products that can be created.")
     var list = false
 
-    @Option(help: "Make an electronic travel document from a machine readable zone.")
+    @Option(help: "Make an electronic travel document from a machine readable zone, or file:PATH with it.")
     var mrz: String?
+
+    @Option(help: ArgumentHelp("Give the document PACE and this card access number.", valueName: "digits"))
+    var can: String?
 
     @Option(help: "The UID in hex (for Type 3 the IDm, for Type 4B the PUPI). Default: random.")
     var uid: HexArgument?
@@ -83,6 +86,9 @@ struct TagCreateCommand: AsyncParsableCommand {
         }
         try content.check(links, isNeeded: false)
         if hasContent, blank { throw ValidationError("A blank tag has no content. Leave out --blank, or the content.") }
+        guard can == nil || mrz != nil else {
+            throw ValidationError("--can belongs to a travel document: give --mrz too.")
+        }
         if mrz != nil {
             try validateDocument()
         } else {
@@ -100,6 +106,9 @@ struct TagCreateCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--mrz creates a travel document. Leave out --product, --size, --blank and the content."
             )
+        }
+        guard can.map({ EMRTDContents.isAccessNumber($0) }) ?? true else {
+            throw ValidationError("--can takes 4 to 20 digits. Documents have six.")
         }
         guard [4, 7, 10].contains(uid?.bytes.count ?? 4) else {
             throw ValidationError("The UID of a travel document has 4, 7 or 10 bytes.")
@@ -197,8 +206,11 @@ struct TagCreateCommand: AsyncParsableCommand {
 
     private func newContents() throws -> TagContents {
         if let mrz {
+            let zone = try Secret.text(mrz)
             do throws(EMRTDError) {
-                let document = try EMRTDContents(MachineReadableZone(mrz), signer: .test)
+                var document = try EMRTDContents(MachineReadableZone(zone), signer: .test)
+                document.accessNumber = can
+                if can != nil { document.cardAccess = EMRTDContents.pace }
                 let frontEnd = uid.map { Type4FrontEnd.emrtd(uid: $0.bytes) } ?? .randomEMRTD
                 return .type4(Type4Contents(frontEnd: frontEnd, kind: .emrtd(document)))
             } catch {

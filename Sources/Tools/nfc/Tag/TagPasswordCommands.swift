@@ -11,20 +11,21 @@ struct TagProtectCommand: AsyncParsableCommand {
         commandName: "protect",
         abstract: "Protect a tag with a password, for writing, or for reading too.",
         discussion: """
-            For NTAG21x and MIFARE Ultralight EV1; the passwords and keys of other tags
-            are not supported. It shows what will change, and asks first. On a tag that
-            is protected already, give its password to change what it protects. To
-            change the password itself, use nfc tag unprotect first.
+            For NTAG21x, MIFARE Ultralight EV1 and Ultralight C; the passwords and keys
+            of other tags are not supported. It shows what will change, and asks first.
+            On a tag that is protected already, give its password to change what it
+            protects. To change the password itself, use nfc tag unprotect first.
 
             Without --from, the message and the lock bits are protected, so everybody
             can read the message, and nobody can change or lock it. If the tag leaves
             in between, it accepts the password or needs none: run the command again to
             complete it.
 
-            The password has four bytes. Write it as hex:01020304 or 0x01020304, or as
-            text:abcd. Other users can see the words of a command, so better use
-            file:PATH or env:NAME, for a file or a variable of the environment with one
-            of these; file:- is standard input. Without --password, the command asks.
+            The password has four bytes, and the key of an Ultralight C has 16. Write it
+            as hex:01020304 or 0x01020304, or as text:abcd. Other users can see the words
+            of a command, so better use file:PATH or env:NAME, for a file or a variable
+            of the environment with one of these; file:- is standard input. Without
+            --password, the command asks.
 
             Examples:
               nfc tag protect --reader pcsc
@@ -53,7 +54,12 @@ struct TagProtectCommand: AsyncParsableCommand {
     @Flag(help: "Protect reading too. Phones can't read the message then.")
     var read = false
 
-    @Option(help: ArgumentHelp("The first protected page. Default: 2, the lock bits.", valueName: "page"))
+    @Option(
+        help: ArgumentHelp(
+            "The first protected page. Default: 2, the lock bits; 3 on an Ultralight C.",
+            valueName: "page"
+        )
+    )
     var from: Int?
 
     @Option(
@@ -92,12 +98,12 @@ struct TagUnprotectCommand: AsyncParsableCommand {
         commandName: "unprotect",
         abstract: "Remove the protection by a password, and the password.",
         discussion: """
-            For NTAG21x and MIFARE Ultralight EV1, with the password of the tag. It
-            shows what will change, and asks first. If the tag leaves in between, it
-            accepts the password or needs none: run the command again to complete it.
-            nfc tag protect --help explains how to give the password. To use it once,
-            and leave the protection on, see --unlock of nfc tag read, write, dump,
-            restore and wipe.
+            For NTAG21x, MIFARE Ultralight EV1 and Ultralight C, with the password or
+            key of the tag. It shows what will change, and asks first. If the tag leaves
+            in between, it accepts the password or needs none: run the command again to
+            complete it. nfc tag protect --help explains how to give the password. To
+            use it once, and leave the protection on, see --unlock of nfc tag read,
+            write, dump, restore and wipe.
 
             Examples:
               nfc tag unprotect --reader pcsc
@@ -139,7 +145,7 @@ struct UnlockOptions: ParsableArguments {
     var unlock: String?
 
     /// The password; nil when the option is not given.
-    func password() throws -> Type2Tag.Password? {
+    func password() throws -> TagSecret? {
         guard let unlock else { return nil }
         return try TagPassword.read(unlock == "ask" ? nil : unlock)
     }
@@ -147,18 +153,19 @@ struct UnlockOptions: ParsableArguments {
 
 extension ActivatedTag {
     /// Sends a password to the tag; does nothing without one.
-    func unlock(_ password: Type2Tag.Password?) async throws(TagError) {
+    func unlock(_ password: TagSecret?) async throws(TagError) {
         if let password { try await tagWithPassword().unlock(with: password) }
     }
 
     fileprivate func changeProtection(
-        with password: Type2Tag.Password,
+        with secret: TagSecret,
         _ performs: Bool,
         _ change: (inout Type2Protection) -> Void
     ) async throws(TagError) -> TagChangePlan {
         let tag = try await tagWithPassword()
+        let protection = try await tag.changeProtection(with: secret, performs: performs, change)
+        // An Ultralight C that needs its key for reading is known only now.
         var plan = await TagChangePlan(self)
-        let protection = try await tag.changeProtection(with: password, performs: performs, change)
         let (old, new) = (protection.old, protection.new)
         if protection.setsPassword {
             let isOn = new.firstPage != nil
@@ -201,12 +208,16 @@ enum TagPassword {
         _ text: String?,
         acknowledgement: [UInt8]? = nil,
         isNew: Bool = false
-    ) throws -> Type2Tag.Password {
+    ) throws -> TagSecret {
         let bytes = try Secret.read(text, "password", isNew: isNew)
-        guard let password = Type2Tag.Password(bytes, acknowledgement: acknowledgement) else {
+        guard bytes.count == 4 || bytes.count == 16 else {
             let count = RecordText.count(bytes.count, "byte")
-            throw CommandFailure(.usage, "bad-password", "The password has \(count), but a tag's has four.")
+            let reason = "The password has \(count), but a tag's has four, and the key of an Ultralight C has 16."
+            throw CommandFailure(.usage, "bad-password", reason)
         }
-        return password
+        guard acknowledgement == nil || bytes.count == 4 else {
+            throw CommandFailure(.usage, "usage", "--pack belongs to a password of four bytes, not to a key.")
+        }
+        return TagSecret(bytes, acknowledgement: acknowledgement)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import TextSafety
 import VirtualTags
 
 extension JSONImage {
@@ -52,6 +53,7 @@ extension JSONImage {
             // No character of a zone needs an escape in JSON.
             members.append(("mrz", "\"\(emrtd.zone.lines.joined())\""))
             if let access = emrtd.cardAccess { members.append(("card_access", quoted(access))) }
+            if let number = emrtd.accessNumber { members.append(("can", JSONText.quoted(number))) }
         case .emv(let emv): members += self.members(of: emv)
         case .version(let version): members += self.members(of: version)
         case .unspecified: break
@@ -165,8 +167,8 @@ extension JSONImage {
     // MARK: Travel documents
 
     /// Reads a travel document: `mrz`, the machine readable zone, with or without `\n` between lines; `files` by
-    /// identifier, by default those that `EMRTDContents` creates from the zone; and `card_access` if EF.CardAccess
-    /// exists.
+    /// identifier, by default those that `EMRTDContents` creates from the zone; `card_access` if EF.CardAccess exists;
+    /// and `can`, the card access number.
     private static func emrtd(_ fields: JSONFields) throws(TagImageError) -> EMRTDContents {
         let text = try fields.text("mrz")
         let zone: MachineReadableZone
@@ -186,6 +188,11 @@ extension JSONImage {
             }
         }
         if fields.hasValue("card_access") { contents.cardAccess = try fields.bytes("card_access") }
+        if fields.hasValue("can") {
+            let number = try fields.text("can")
+            guard EMRTDContents.isAccessNumber(number) else { throw fields.malformed("can", "is not 4 to 20 digits") }
+            contents.accessNumber = number
+        }
         return contents
     }
 

@@ -2,8 +2,8 @@
 import CardCryptography
 import TagLink
 
-/// A virtual electronic travel document: the application of ICAO 9303-10, protected by basic access control and by
-/// secure messaging with triple DES (ICAO 9303-11, 4.3 and 9.8).
+/// A virtual electronic travel document: the application of ICAO 9303-10, protected by basic access control and secure
+/// messaging; and by PACE with generic mapping if its EF.CardAccess announces that (ICAO 9303-11, 4 and 9.8).
 ///
 /// ```swift
 /// let tag = VirtualType4Tag(try EMRTDContents(MachineReadableZone(lines), signer: .test))
@@ -11,7 +11,7 @@ import TagLink
 ///
 /// An unprotected command ends the secure messaging session. So does a command with an invalid data object or MAC.
 ///
-/// Not modelled: PACE, active authentication, chip authentication, terminal authentication, and writing.
+/// Not modelled: PACE with other mappings, active authentication, chip authentication, terminal authentication, and writing.
 public struct EMRTDCard: Card {
     /// The name of the application (AID).
     public static let applicationName: [UInt8] = [0xA0, 0x00, 0x00, 0x02, 0x47, 0x10, 0x01]
@@ -35,9 +35,12 @@ public struct EMRTDCard: Card {
     private var currentFile: UInt16?
     private var pendingChallenge: [UInt8]?
     private var messaging: EMRTDSecureMessaging?
+    /// The step of PACE that was answered last.
+    var pace: PACEStep?
 
     /// Creates a document without a selection. Its random number generator returns the given bytes first: 8 for a
-    /// challenge, then 16 for its part of the session keys. All later bytes are the same in every run.
+    /// challenge, then 16 for its part of the session keys; or for PACE 16 for a nonce, then 80 for each of two private
+    /// keys. All later bytes are the same in every run.
     public init(_ contents: EMRTDContents, randomBytes: [UInt8] = []) {
         self.contents = contents
         givenBytes = randomBytes[...]
@@ -49,6 +52,7 @@ public struct EMRTDCard: Card {
         currentFile = nil
         pendingChallenge = nil
         messaging = nil
+        pace = nil
     }
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
@@ -56,14 +60,17 @@ public struct EMRTDCard: Card {
         messaging = nil
         guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
         guard command.cla == 0x0C else {
-            guard command.cla == 0x00 else { return CardAnswer(status: .unknownClass) }
+            // Command chaining joins the steps of PACE.
+            guard command.cla == 0x00 || (command.cla == 0x10 && command.ins == 0x86) else {
+                return CardAnswer(status: .unknownClass)
+            }
             let length = min(command.expectedLength ?? 0, Self.maximumLength)
             return CardAnswer { () throws(CardStatus) in try execute(command, capacity: length, isOpen: false) }
         }
         guard var session = previous else { return CardAnswer(status: .securityNotSatisfied) }
         return CardAnswer { () throws(CardStatus) in
             let plain = try session.open(command)
-            let length = EMRTDSecureMessaging.capacity(min(command.expectedLength ?? 256, Self.maximumLength))
+            let length = session.capacity(min(command.expectedLength ?? 256, Self.maximumLength))
             let reply = CardAnswer { () throws(CardStatus) in try execute(plain, capacity: length, isOpen: true) }
             let answer = try session.seal(reply, to: command.ins)
             messaging = session
@@ -76,12 +83,22 @@ public struct EMRTDCard: Card {
     /// zone.
     private mutating func execute(_ command: CardCommand, capacity: Int, isOpen: Bool) throws(CardStatus) -> CardAnswer
     {
-        let challenge = pendingChallenge
+        let (challenge, step) = (pendingChallenge, pace)
         pendingChallenge = nil
+        pace = nil
         switch command.ins {
         case 0xA4: return try select(command, isOpen: isOpen)
         case 0xB0, 0xB1: return try read(command, capacity: capacity, isOpen: isOpen)
         case 0x84: return try makeChallenge(command)
+        case 0x22 where !isOpen: return try beginPACE(command)
+        case 0x86 where !isOpen:
+            let (answer, keys) = try continuePACE(command, after: step)
+            if let keys {
+                isApplicationSelected = false
+                currentFile = nil
+                messaging = EMRTDSecureMessaging(keys: keys, counter: 0)
+            }
+            return answer
         case 0x82 where !isOpen: return try authenticate(command, challenge)
         case 0x82: throw .conditionsNotSatisfied
         default: throw .unknownInstruction
@@ -175,7 +192,7 @@ public struct EMRTDCard: Card {
 
     // MARK: Basic access control
 
-    private mutating func randomBytes(_ count: Int) -> [UInt8] {
+    mutating func randomBytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in givenBytes.popFirst() ?? UInt8(truncatingIfNeeded: random.next() >> 32) }
     }
 
@@ -217,18 +234,20 @@ public struct EMRTDCard: Card {
 
 extension CardStatus {
     /// The proof is wrong. The status does not reveal why.
-    fileprivate static let authenticationFailed = CardStatus(rawValue: 0x6300)
+    static let authenticationFailed = CardStatus(rawValue: 0x6300)
     fileprivate static let missingObject = CardStatus(rawValue: 0x6987)
     fileprivate static let incorrectObject = CardStatus(rawValue: 0x6988)
 }
 
-/// The card's side of secure messaging with triple DES (ICAO 9303-11, 9.8).
+/// The card's side of secure messaging (ICAO 9303-11, 9.8).
 ///
 /// If a command is refused, the status is sent without protection, and the session ends.
 struct EMRTDSecureMessaging: Sendable {
     let keys: EMRTDKeys
     /// The send sequence counter, which counts commands and answers.
     var counter: UInt64
+
+    private var block: Int { keys.cipher.blockLength }
 
     /// Checks a protected command and removes the protection. Its data objects are 87 or 85, 97, and 8E, in this order.
     mutating func open(_ command: CardCommand) throws(CardStatus) -> CardCommand {
@@ -254,7 +273,7 @@ struct EMRTDSecureMessaging: Sendable {
         guard rest.isEmpty else { throw .incorrectObject }
 
         counter &+= 1
-        let header = [command.cla, command.ins, command.p1, command.p2].paddedWithMark(to: 8)
+        let header = [command.cla, command.ins, command.p1, command.p2].paddedWithMark(to: block)
         guard ConstantTime.areEqual(try self.code(header + command.data.dropLast(10)), code.value) else {
             throw .incorrectObject
         }
@@ -271,9 +290,9 @@ struct EMRTDSecureMessaging: Sendable {
     private func decipher(_ object: DataObject) throws(CardStatus) -> [UInt8] {
         var value = object.value[...]
         if object.tag == 0x87, value.popFirst() != 0x01 { throw .incorrectObject }
-        guard !value.isEmpty, value.count.isMultiple(of: 8) else { throw .incorrectObject }
-        guard let padded = try? keys.decrypt(Array(value)) else { throw .executionError }
-        guard let data = padded.withoutMark, padded.count - data.count <= 8 else { throw .incorrectObject }
+        guard !value.isEmpty, value.count.isMultiple(of: block) else { throw .incorrectObject }
+        guard let padded = try? keys.decrypt(Array(value), counter: counter) else { throw .executionError }
+        guard let data = padded.withoutMark, padded.count - data.count <= block else { throw .incorrectObject }
         return data
     }
 
@@ -285,7 +304,9 @@ struct EMRTDSecureMessaging: Sendable {
         counter &+= 1
         var objects: [UInt8] = []
         if !data.isEmpty {
-            guard let enciphered = try? keys.encrypt(data.paddedWithMark(to: 8)) else { throw .executionError }
+            guard let enciphered = try? keys.encrypt(data.paddedWithMark(to: block), counter: counter) else {
+                throw .executionError
+            }
             let isEven = instruction & 1 == 0
             objects += DataObject(isEven ? 0x87 : 0x85, (isEven ? [0x01] : []) + enciphered).bytes
         }
@@ -294,17 +315,15 @@ struct EMRTDSecureMessaging: Sendable {
     }
 
     private func code(_ data: [UInt8]) throws(CardStatus) -> [UInt8] {
-        guard let code = try? keys.code([UInt8](bigEndian: Int(truncatingIfNeeded: counter), count: 8) + data) else {
-            throw .executionError
-        }
+        guard let code = try? keys.code(data, counter: counter) else { throw .executionError }
         return code
     }
 
     /// Returns the maximum number of data bytes in a protected answer of `length` bytes, excluding the status.
-    static func capacity(_ length: Int) -> Int {
+    func capacity(_ length: Int) -> Int {
         // Object 99 takes 4 bytes, object 8E takes 10, and the head of object 87 up to 4. The padding takes the rest.
         let head = length > 256 ? 5 : 4
-        return max(0, (length - 14 - head) / 8 * 8 - 1)
+        return max(0, (length - 14 - head) / block * block - 1)
     }
 }
 

@@ -17,6 +17,19 @@ public struct EMRTDContents: Sendable, Hashable {
     public var files: [UInt16: [UInt8]]
     /// EF.CardAccess, which everybody may read; nil for a document without PACE, which lacks this file.
     public var cardAccess: [UInt8]?
+    /// The card access number (CAN): six printed digits, which open a document with PACE; nil for a document without one.
+    public var accessNumber: String?
+
+    /// Whether a text can be a card access number: 4 to 20 digits. Documents print six.
+    package static func isAccessNumber(_ text: String) -> Bool {
+        (4...20).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    /// EF.CardAccess of a document with PACE: generic mapping over brainpoolP256r1, with AES-128 (ICAO 9303-11, 9.2).
+    public static let pace: [UInt8] = [
+        0x31, 0x14, 0x30, 0x12, 0x06, 0x0A, 0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x04, 0x02, 0x02, 0x02, 0x01,
+        0x02, 0x02, 0x01, 0x0D,
+    ]
 
     /// The identifier of EF.COM, which lists the data groups.
     public static let comIdentifier: UInt16 = 0x011E
