@@ -80,43 +80,53 @@ enum DemonstrationTag {
 
 /// Writes the images of virtual tags back to their files, if `NFC_TAGS_SAVE` is set.
 public final class TagFileSaver: Sendable {
-    private struct State {
-        var entries: [ImageFiles.Entry]
-        var failure: TagFileError?
+    /// Calls a function with each file. No file is changed by anybody else meanwhile.
+    typealias Files = @Sendable (_ body: (inout ImageFiles.Entry) -> Void) -> Void
+
+    private let files: Files
+    private let lastFailure = Locked<TagFileError?>(nil)
+
+    init(_ files: @escaping Files) { self.files = files }
+
+    /// Saves a list of files.
+    convenience init(_ entries: [ImageFiles.Entry]) {
+        let entries = Locked(entries)
+        self.init { body in
+            entries.withLock { entries in
+                for index in entries.indices { body(&entries[index]) }
+            }
+        }
     }
 
-    private let state: Locked<State>
-
-    init(_ entries: [ImageFiles.Entry]) { state = Locked(State(entries: entries)) }
-
     /// Why the last save failed; nil when all images were saved.
-    public var failure: TagFileError? { state.withLock { $0.failure } }
+    public var failure: TagFileError? { lastFailure.withLock { $0 } }
 
     /// Throws if an image could not be saved now: call this before a tag is changed.
     public func check() throws(TagFileError) {
-        for entry in state.withLock({ $0.entries }) {
+        var failure: TagFileError?
+        files { entry in
             do throws(StorageError) {
                 try OutputFile.check(entry.path)
             } catch {
-                throw TagFileError(.unwritable, error.reason)
+                failure = failure ?? TagFileError(.unwritable, error.reason)
             }
         }
+        if let failure { throw failure }
     }
 
     /// Writes each image whose tag has changed. Failures are also printed to standard error.
     func save() {
-        state.withLock { state in
-            state.failure = nil
-            for index in state.entries.indices {
-                state.entries[index].image.update(from: state.entries[index].tag)
-                do throws(TagFileError) {
-                    try Self.save(&state.entries[index])
-                } catch {
-                    OutputDescriptor.standardError.write("\(VisibleText.escaped(error.reason))\n")
-                    state.failure = error
-                }
+        var failure: TagFileError?
+        files { entry in
+            entry.image.update(from: entry.tag)
+            do throws(TagFileError) {
+                try Self.save(&entry)
+            } catch {
+                OutputDescriptor.standardError.write("\(VisibleText.escaped(error.reason))\n")
+                failure = error
             }
         }
+        lastFailure.withLock { [failure] in $0 = failure }
     }
 
     private static func save(_ entry: inout ImageFiles.Entry) throws(TagFileError) {

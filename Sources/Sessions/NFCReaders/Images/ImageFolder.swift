@@ -28,9 +28,9 @@ final class ImageFolder: Sendable {
         }
     }
 
-    /// A tag in the field, and the version of its file when it was read.
+    /// A tag in the field, and the version of its file when it was read or saved.
     private struct NearTag {
-        var tag: any VirtualTag
+        var file: ImageFiles.Entry
         var version: Version?
     }
 
@@ -96,6 +96,20 @@ final class ImageFolder: Sendable {
         queue.sync { apply(FolderWatch.Changes(written: [], exists: watch.exists)) }
     }
 
+    /// Writes changed tags back to their files. A file that somebody else has changed is left: it is another tag now.
+    var saver: TagFileSaver {
+        TagFileSaver { [state] body in
+            state.withLock { state in
+                for (name, near) in state.tags where near.version != nil && near.version == Version(near.file.path) {
+                    var file = near.file
+                    body(&file)
+                    let isSaved = file.saved != near.file.saved
+                    state.tags[name] = NearTag(file: file, version: isSaved ? Version(file.path) : near.version)
+                }
+            }
+        }
+    }
+
     /// Applies changes of the folder to the field.
     func apply(_ changes: FolderWatch.Changes) {
         update(written: changes.written, isAll: changes.isAll)
@@ -117,24 +131,24 @@ final class ImageFolder: Sendable {
             state.refusedNames = state.refusedNames.filter { names.contains($0) && !isAll && !written.contains($0) }
             return state.tags
         }
-        // If events were lost, even of other folders, all files count as changed. Unchanged files are skipped.
+        // If events were lost, even of other folders, all files count as written. Unchanged files are skipped, as is one that
+        // was saved here.
         func isWritten(_ name: String) -> Bool {
-            if written.contains(name) { return true }
-            guard isAll, let nearTag = currentTags[name] else { return false }
+            guard isAll || written.contains(name), let nearTag = currentTags[name] else { return false }
             return nearTag.version == nil || nearTag.version != Version(path + "/" + name)
         }
         for (name, nearTag) in currentTags where !names.contains(name) || isWritten(name) {
             state.withLock { $0.tags[name] = nil }
-            field.remove(nearTag.tag)
+            field.remove(nearTag.file.tag)
         }
         for name in firstNames where state.withLock({ $0.tags[name] == nil }) {
             guard !state.withLock({ $0.refusedNames.contains(name) }) else { continue }
             do throws(TagFileError) {
                 // The version is determined before the file is read, so that a later write gives another version.
                 let version = Version(path + "/" + name)
-                let tag = try ImageFiles.load(path + "/" + name, takesForeignLinks: false).tag
-                state.withLock { $0.tags[name] = NearTag(tag: tag, version: version) }
-                field.bring(tag)
+                let file = try ImageFiles.load(path + "/" + name, takesForeignLinks: false)
+                state.withLock { $0.tags[name] = NearTag(file: file, version: version) }
+                field.bring(file.tag)
             } catch {
                 state.withLock { _ = $0.refusedNames.insert(name) }
                 onNotice(error.reason)

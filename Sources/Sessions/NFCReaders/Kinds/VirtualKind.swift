@@ -50,7 +50,7 @@ extension ReaderKind {
         let problem =
             "\(configuration.tagsSource): The folder of tags \(VisibleText.escaped(path)) is missing. Create it, or name another."
         do throws(TagFileError) {
-            _ = try ImageFolder(path, field: reader.field) { folderExists in
+            let folder = try ImageFolder(path, field: reader.field) { folderExists in
                 reader.note(folderExists ? nil : problem)
             } onNotice: { text in
                 let text = "\(configuration.tagsSource): \(text)"
@@ -61,7 +61,10 @@ extension ReaderKind {
                 onNotice(text)
             }
             // An app's session waits for tags even while the folder is missing. The service reports a missing reader.
-            return ResolvedReader(.field(onNotice == nil ? reader.field : reader))
+            return ResolvedReader(
+                .field(onNotice == nil ? reader.field : reader),
+                tagSaver: configuration.savesTags ? folder.saver : nil
+            )
         } catch {
             return .failed(error, configuration)
         }

@@ -142,7 +142,8 @@ public struct TraceLineWriter: Sendable {
     }
 
     private mutating func lines(of exchange: Trace.Exchange, at time: Duration?) -> [TraceLine] {
-        let secrets = finder.secrets(in: exchange.request.bytes, over: exchange.medium)
+        let bare = exchange.request.withoutChecksum(over: exchange.medium)
+        let secrets = finder.secrets(in: bare.bytes, over: exchange.medium)
         let frame = exchange.request.concealing(secrets)
         interpreter.hidesData = !secrets.isEmpty
         let count = secrets.map(\.count).reduce(0, +)
@@ -154,7 +155,7 @@ public struct TraceLineWriter: Sendable {
             direction: .request,
             frame: frame,
             concealed: secrets,
-            meaning: interpreter.meaning(of: frame, over: exchange.medium) + note
+            meaning: interpreter.meaning(of: bare.concealing(secrets), over: exchange.medium) + note
         )
         guard let result = exchange.answer else { return [request] }
         var answer = request
@@ -162,15 +163,27 @@ public struct TraceLineWriter: Sendable {
         answer.time = time.flatMap { time in exchange.duration.map { time + $0 } }
         switch result {
         case .success(let frame):
-            answer.concealed = finder.secrets(inAnswer: frame.bytes)
+            let bare = frame.withoutChecksum(over: exchange.medium)
+            answer.concealed = finder.secrets(inAnswer: bare.bytes)
             answer.frame = frame.concealing(answer.concealed)
-            answer.meaning = interpreter.meaning(ofAnswer: frame)
+            answer.meaning = interpreter.meaning(ofAnswer: bare)
         case .failure(let error):
             answer.frame = nil
             answer.concealed = []
             answer.meaning = error.code == .timeout ? "no answer" : "no answer: \(error.code.words)"
         }
         return [request, answer]
+    }
+}
+
+extension Frame {
+    /// Returns the frame without the checksum at its end, which a host adds itself that sends frames as they are; the
+    /// frame itself if there is none, or a wrong one.
+    package func withoutChecksum(over medium: Trace.Medium) -> Frame {
+        guard case .frames(let technology) = medium, checksum == .none, validBitsInLastByte == 8, bytes.count > 2,
+            technology.checksum(bytes.dropLast(2)) == bytes.suffix(2)
+        else { return self }
+        return Frame(bytes.dropLast(2), checksum: .none)
     }
 }
 

@@ -16,7 +16,7 @@ struct ScanCommand: AsyncParsableCommand {
             read. With --many it reads every tag until the time is over. With --json
             the product is always null: nfc tag read asks the tag for it. Without a
             reader, it shows the demonstration tag of the virtual reader, and the first
-            line says so.
+            line says so; with --json it fails.
 
             Examples:
               nfc scan
@@ -48,7 +48,7 @@ struct ScanCommand: AsyncParsableCommand {
     func run() async throws {
         let scan = try options.begin(
             many ? "Hold one tag after another near the reader." : "Hold a tag near the reader.",
-            withoutReader: .showsDemonstrationTag(json: json)
+            withoutReader: json ? .fails : .showsDemonstrationTag
         )
         try await scan.naming { try await run(scan) }
     }

@@ -53,7 +53,7 @@ struct ReaderOptions: ParsableArguments {
     enum MissingReader {
         case fails
         /// Uses the demonstration tag. The first line printed says so.
-        case showsDemonstrationTag(json: Bool)
+        case showsDemonstrationTag
         case usesVirtualReader
     }
 
@@ -87,9 +87,8 @@ struct ReaderOptions: ParsableArguments {
                 or use the virtual reader with its demonstration tag: --reader virtual
                 """
             throw CommandFailure(.noReader, "no-reader", message).on(nil)
-        case .showsDemonstrationTag(let json):
-            let note = "No contactless reader was found. This is the demonstration tag of the virtual reader:"
-            if json { StandardError.writeLine(note) } else { printLine(note) }
+        case .showsDemonstrationTag:
+            printLine("No contactless reader was found. This is the demonstration tag of the virtual reader:")
         case .usesVirtualReader: break
         }
         return environment
@@ -277,7 +276,8 @@ struct WriteOptions: ParsableArguments {
         let paths = words.filter { !MessageOptions.isURI($0) }
         if let path = paths.first, paths.count > 1 || (links.isEmpty && content.isEmpty) {
             let path = paths.count > 1 ? paths[1] : path
-            throw ValidationError("'\(path)' is not a link. A link begins like https://. Use --text for a text.")
+            let reason = "'\(path)' is not a link, and nothing else to write is given."
+            throw ValidationError("\(reason) A link begins like https://. Use --text for a text.")
         }
         if lock, links.isEmpty, content.isEmpty {
             throw ValidationError("Give something to write. To lock a tag without writing: nfc tag lock")
@@ -298,7 +298,9 @@ struct MessageOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A Wi-Fi network to join, by its name.", valueName: "ssid"))
     var wifi: String?
 
-    @Option(help: "The password of the Wi-Fi network. Without it, the network is open.")
+    @Option(
+        help: "The password of the Wi-Fi network, or file:PATH or env:NAME with it. Without it, the network is open."
+    )
     var password: String?
 
     @Option(
@@ -450,7 +452,14 @@ struct MessageOptions: ParsableArguments {
     /// An open network, or one with WPA2 and AES (Wi-Fi Simple Configuration 2.0.5, 12: authentication type 0020,
     /// encryption type 0008), which any device may join.
     private static func network(_ name: String, _ password: String?) throws -> WiFiRecord {
-        try WiFiRecord(
+        let password = try password.map { String(try Secret.text($0).prefix { !$0.isNewline }) }
+        guard (1...32).contains(name.utf8.count) else {
+            throw CommandFailure(.usage, "bad-wifi", "The name of a Wi-Fi network has 1 to 32 bytes.")
+        }
+        guard (8...64).contains(password?.utf8.count ?? 8) else {
+            throw CommandFailure(.usage, "bad-wifi", "The password of a Wi-Fi network has 8 to 63 characters.")
+        }
+        return try WiFiRecord(
             WiFiCredential(
                 ssid: name,
                 key: password ?? "",

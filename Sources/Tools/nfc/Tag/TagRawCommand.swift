@@ -251,7 +251,8 @@ private struct RawConversation: Sendable {
         }
         let words = interpreter.meaning(of: frame(command), over: tag.card == nil ? .frames(technology) : .commands)
         guard let answer else { return (words, "no answer") }
-        let isAcknowledgement = technology == .nfcA && tag.card == nil && answer.count == 1
+        // Of a four-bit answer, the byte has these bits alone.
+        let isAcknowledgement = technology == .nfcA && tag.card == nil && answer.count == 1 && answer[0] <= 0x0F
         let answerFrame = isAcknowledgement ? Frame(bits: answer, validBitsInLastByte: 4) : frame(answer)
         return (words, interpreter.meaning(ofAnswer: answerFrame))
     }
