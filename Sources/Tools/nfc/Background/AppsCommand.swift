@@ -183,12 +183,13 @@ struct AppsChooseCommand: AsyncParsableCommand {
 
     func run() async throws {
         let user = UserEnvironment()
-        var choices = LinkChoices(of: user.folders)
+        let before = LinkChoices(of: user.folders)
+        var choices = before
         let name = choices.choose(domain, isBrowser: choice == .browser)
         // A wildcard entry for the domain also matches a name that starts with '*.', and no other entry does.
         let isListed = name.map { name in user.apps().apps.contains { $0.entry(for: name) != nil } } ?? false
         // An earlier choice can be undone even if the app was removed.
-        guard let name, isListed || choice == .app else {
+        guard let name, isListed || before.opensBrowser(for: name) else {
             throw CommandFailure("not-listed", "No installed app opens links of \(domain). See: nfc apps")
         }
         try choices.save(in: user.folders)

@@ -268,7 +268,7 @@ private func restoring(_ contents: TagContents, message: [UInt8]?) -> TagChangeO
                     + "nfc tag write --message HEX"
             )
         }
-        plan.notes = ["Not copied: UID, locks, passwords, keys, counters and settings"]
+        plan.notes = ["Not copied: UID, capability container, locks, passwords, keys, counters and settings"]
         if case .type5(let label) = contents, !label.unreadBlocks.isEmpty {
             let count = RecordText.count(label.unreadBlocks.count, "block")
             plan.notes.append("Not copied: \(count) that could not be read")
