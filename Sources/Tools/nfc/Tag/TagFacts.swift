@@ -581,6 +581,12 @@ extension TagContents {
             if let barrier = Self.barrier(of: contents.lockedPages, in: 4...last) { return barrier }
             guard let page = contents.firstProtectedPage, page <= last else { return nil }
             return contents.hasKey ? .key : .password
+        case .type4(let contents):
+            guard case .ntag424(let card) = contents.kind,
+                let rights = card.files.first(where: { $0.isoIdentifier == 0xE104 })?.accessRights
+            else { return nil }
+            let isOpen = [.write, .readWrite].contains { rights.holder(of: $0) == .everybody }
+            return isOpen ? nil : .key
         case .type3(.liteS(let contents)):
             // The attribute information block, which is written with each message, and the data.
             return Self.barrier(of: (0..<14).filter { !contents.memoryConfiguration.hasBit($0) }, in: 0...13)
