@@ -54,7 +54,8 @@ class OneWindow(BrowserTest):
             self.window.resize(width, height)
             self.window.settle()
             self.window.keep(f"small-{width}")
-            for selector in (".device", ".sheet-cancel", ".phone-controls", ".condition:last-child", ".near-tags"):
+            self.assertGreater(self.window.find(".trace-search").rect["width"], 200)
+            for selector in (".device", ".sheet-cancel", ".phone-controls", ".condition:last-child", ".near-tags", ".virtual-row.head .tag"):
                 box = self.window.find(selector).rect
                 self.assertGreaterEqual(box["y"], 0, selector)
                 self.assertLessEqual(box["y"] + box["height"], height, f"{selector} at {width}")

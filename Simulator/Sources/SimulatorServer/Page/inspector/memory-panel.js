@@ -41,7 +41,7 @@ function overview(regions, body) {
     return h('div', { class: 'memory-strip', role: 'group', 'aria-label': t('memory.overview') }, ...regions.map((region, index) => {
         const part = h('button', {
             class: `strip-part tone-${toneOf(region)}${region.changed?.length ? ' has-changes' : ''}`, type: 'button',
-            'aria-label': t('memory.go-to', { name: visibleText(region.name, 60), size: byteCount(region.length) }),
+            title: visibleText(region.name, 60), 'aria-label': t('memory.go-to', { name: visibleText(region.name, 60), size: byteCount(region.length) }),
             on: { click: () => body.querySelector(`#region-${index}`)?.scrollIntoView({ block: 'start' }) },
         }, h('span', { class: 'strip-name', text: visibleText(region.name, 40) }));
         part.style.setProperty('flex-grow', String(Math.max(region.length, total / 60)));

@@ -7,9 +7,9 @@ import { isFailure, isUnansweredSearch } from './row-kinds.js';
 import { gapWidth } from './time-scale.js';
 
 /** The y coordinates of the tracks, in CSS pixels. */
-const tracks = { axis: 0, session: 18, callback: 40, tag: 64 };
+const tracks = { axis: 0, session: 18, callback: 40, tag: 76 };
 /** The height with one tag, and of the lane of each further tag. */
-const oneTagHeight = 122;
+const oneTagHeight = 134;
 const laneHeight = 18;
 /** The height of the timeline. It has a lane for each tag that was near at the same time. */
 export let trackHeight = oneTagHeight;
@@ -132,11 +132,11 @@ function drawAxis(context, scale, view, colors) {
 
 /** Draws sessions as bands, with the name of the app and how they ended. */
 function drawSessions(context, view, colors) {
-    for (const session of store.state.sessions) {
-        const end = session.ended_us ?? Infinity;
-        if (session.started_us > view.until || end < view.from) continue;
+    for (const [index, session] of store.state.sessions.entries()) {
+        const endTime = session.ended_us ?? Infinity;
+        if (session.started_us > view.until || endTime < view.from) continue;
         const from = Math.max(-4, view.x(session.started_us));
-        const until = Math.min(view.width + 4, end === Infinity ? view.width + 4 : view.x(end));
+        const until = Math.min(view.width + 4, endTime === Infinity ? view.width + 4 : view.x(endTime));
         const width = Math.max(3, until - from);
         context.fillStyle = colors.accent;
         context.globalAlpha = 0.16;
@@ -146,7 +146,14 @@ function drawSessions(context, view, colors) {
         for (const { state, t_us: time } of session.states ?? []) drawState(context, view, session, state, time, colors);
         context.fillStyle = colors.ink;
         const name = store.app(session.app)?.name ?? session.app ?? '';
-        clipped(context, [visibleText(name, 40), session.end ? visibleText(session.end, 60) : ''].filter(Boolean).join(' · '), Math.max(from, 0) + 8, tracks.session + 9.5, width - 12);
+        const next = store.state.sessions[index + 1];
+        const room = next ? Math.max(view.x(next.started_us), until) : Math.max(view.width, until);
+        const x = Math.max(from, 0) + 8;
+        const end = visibleText(session.end ?? '', 60);
+        const label = (...words) => [visibleText(name, 40), ...words].filter(Boolean).join(' · ');
+        const fits = (text) => context.measureText(text).width <= room - x - 4;
+        // The code of the error, where its words have no room.
+        clipped(context, [label(end), label(end.split(':')[0])].find(fits) ?? label(), x, tracks.session + 9.5, room - x - 4);
     }
 }
 
@@ -160,10 +167,10 @@ function drawState(context, view, session, state, time, colors) {
     context.globalAlpha = 1;
 }
 
-/** Draws the callbacks. A label is drawn if it fits before the next mark. */
+/** Draws the callbacks. A name that does not fit before the next mark is below the marks, or is left out. */
 function drawCallbacks(context, view, rows, colors) {
     const marks = rows.filter((row) => row.kind === 'callback' || row.kind === 'background' || row.kind === 'sheet');
-    const labels = [];
+    let lowerEnd = -Infinity;
     for (const [index, row] of marks.entries()) {
         const x = view.x(row.t_us);
         context.fillStyle = row.error ? colors.error : row.kind === 'callback' ? colors.ink : colors.soft;
@@ -173,10 +180,15 @@ function drawCallbacks(context, view, rows, colors) {
         context.globalAlpha = 0.25;
         context.fillRect(Math.round(x), tracks.callback + 10, 1, trackHeight - tracks.callback - 14);
         context.globalAlpha = 1;
-        if (row.kind === 'callback') labels.push({ text: shortName(row.words), x: x + 7, end: index + 1 < marks.length ? view.x(marks[index + 1].t_us) - 6 : Infinity });
+        if (row.kind !== 'callback' || x < 0) continue;
+        const name = shortName(row.words);
+        const width = context.measureText(name).width;
+        const isLower = x + 7 + width > Math.min(view.width, index + 1 < marks.length ? view.x(marks[index + 1].t_us) - 6 : Infinity);
+        const start = x + 7 + width > view.width ? x - 7 - width : x + 7;
+        if (isLower && start < lowerEnd) continue;
+        if (isLower) lowerEnd = start + width + 6;
+        context.fillText(name, start, tracks.callback + (isLower ? 23.5 : 10.5));
     }
-    context.fillStyle = colors.ink;
-    for (const { text, x, end } of labels) if (end - x >= 36) clipped(context, text, x, tracks.callback + 10.5, end - x);
 }
 
 /** The name of a method without its parameter labels. */
@@ -200,7 +212,9 @@ function drawTags(context, view, colors) {
         box(context, from, top + 4, Math.max(2, end - from), 3, 1.5);
         context.globalAlpha = 1;
         context.fillStyle = colors.soft;
-        clipped(context, visibleText(tag?.name ?? '', 40), Math.max(from, 0) + 2, top + 14, end - from);
+        const next = presence.after.get(row);
+        const x = Math.max(from, 0) + 2;
+        clipped(context, visibleText(tag?.name ?? '', 40), x, top + 14, (next ? view.x(next.t_us) : Math.max(view.width, end)) - x - 6);
     };
     for (const row of presenceRows()) {
         const isNear = row.near ?? !since.has(row.tag);
@@ -215,10 +229,10 @@ function drawTags(context, view, colors) {
     for (const row of since.values()) draw(row, view.width + 4);
 }
 
-const noPresence = () => ({ rows: trace.rows, seen: 0, list: [], lanes: 1, laneOf: new Map(), near: new Map() });
+const noPresence = () => ({ rows: trace.rows, seen: 0, list: [], lanes: 1, laneOf: new Map(), near: new Map(), last: [], after: new Map() });
 let presence = noPresence();
 
-/** Returns the presence rows, and puts each arrival in a lane that is free. They are cached, so that a frame doesn't search all rows. */
+/** Returns the presence rows, and puts each arrival in a lane that is free, after the one before. They are cached, so that a frame doesn't search all rows. */
 function presenceRows() {
     if (presence.rows !== trace.rows || presence.seen > trace.rows.length) presence = noPresence();
     for (; presence.seen < trace.rows.length; presence.seen += 1) {
@@ -233,6 +247,8 @@ function presenceRows() {
             while (taken.has(lane)) lane += 1;
             presence.near.set(row.tag, lane);
             presence.laneOf.set(row, lane);
+            if (presence.last[lane]) presence.after.set(presence.last[lane], row);
+            presence.last[lane] = row;
             presence.lanes = Math.max(presence.lanes, lane + 1);
         }
     }
@@ -251,9 +267,10 @@ function drawAirtime(context, view, rows, colors) {
         const height = row.write ? 26 : isUnanswered ? 6 : 18;
         context.fillStyle = isFailure(row) ? colors.error : isUnanswered ? colors.faint : colors.technology(row.technology);
         context.fillRect(x, trackHeight - 6 - height, width, height);
-        if (width > 70 && !isUnanswered) {
+        const command = visibleText(row.words, 60).split(' → ')[0];
+        if (width > 40 && !isUnanswered && context.measureText(command).width < width - 8) {
             context.fillStyle = colors.panel;
-            clipped(context, visibleText(row.words, 60), x + 4, trackHeight - 6 - height / 2, width - 8);
+            context.fillText(command, x + 4, trackHeight - 6 - height / 2);
         }
     }
 }

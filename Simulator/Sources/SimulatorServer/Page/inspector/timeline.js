@@ -10,7 +10,7 @@ import { isUnansweredSearch } from './row-kinds.js';
 import { timelineTable } from './timeline-table.js';
 
 /** Space at the end for the label of the last callback, in CSS pixels. */
-const room = 130;
+const room = 150;
 
 /**
  * Creates the timeline: sessions and callbacks above, tags and airtime below. A table shows the same data.

@@ -329,8 +329,8 @@ function filterBar(filter, count, refilter, views) {
     const clear = h('button', { class: 'icon-button', type: 'button', 'aria-label': t('trace.clear'), title: t('trace.clear'), on: { click: () => act('clear_trace') } }, icon('trash'));
     return {
         element: h('div', { class: 'trace-bar' },
-            h('div', { class: 'trace-search' }, icon('search'), search), count, ...views.map(view), clear,
-            h('div', { class: 'chips', role: 'group', 'aria-label': t('trace.groups') }, ...toggles, errors, select)),
+            h('div', { class: 'trace-search' }, icon('search'), search), count, clear,
+            h('div', { class: 'chips', role: 'group', 'aria-label': t('trace.groups') }, ...toggles, errors, select, ...views.map(view))),
         focus: () => search.focus(),
         reset: (shown) => {
             Object.assign(filter, { text: '', tag: null, errorsOnly: false, shown: new Set(shown) });
