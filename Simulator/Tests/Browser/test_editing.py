@@ -78,15 +78,16 @@ class Editing(BrowserTest):
         field.send_keys("d1 0")
         self.window.button("dialog", "Save")
         self.window.wait_text("dialog .form-problem", "message in hex")
+        self.assertEqual(field.get_attribute("aria-invalid"), "true")
         field.send_keys("1 01 54 01 00")
-        self.assertEqual(self.window.text("dialog .form-problem"), "")
+        self.assertEqual((self.window.text("dialog .form-problem"), field.get_attribute("aria-invalid")), ("", "false"))
         # Damaged: it ends within its record.
         field.clear()
         field.send_keys("d1 01 09 54 02 65")
         self.window.button("dialog", "Save")
         self.window.wait(lambda: not self.window.has("dialog"), "the dialog closes")
         self.window.click("[data-tab=message]")
-        self.window.wait_text(".panel.message", "ends at byte 6")
+        self.window.wait_text(".panel.message", "ends at byte 6, before record 1")
         self.window.wait_text(".panel.message mark.changed", "end")
         self.window.screenshot("damaged")
 
@@ -124,6 +125,8 @@ class Editing(BrowserTest):
         before = self.simulator.named("Business card")
         self.window.choose("Business card", "Delete")
         self.window.wait_text("#notices", "was deleted")
+        notice, trace = self.window.find(".notice").rect, self.window.find(".trace").rect
+        self.assertLessEqual(notice["y"] + notice["height"], trace["y"], "the notice covers no rows")
         self.assertIsNone(self.simulator.named("Business card"))
         self.window.screenshot("deleted")
         self.window.button("#notices", "Undo")

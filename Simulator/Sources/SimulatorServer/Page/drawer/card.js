@@ -13,7 +13,7 @@ import { cardMenu } from './card-menu.js';
 
 const recordIcons = {
     uri: 'link', link: 'link', smartposter: 'link', 'absolute-uri': 'link', text: 'text', mime: 'records', contact: 'person',
-    'wifi-wsc': 'wifi', wifi: 'wifi', damaged: 'warn',
+    'wifi-wsc': 'wifi', wifi: 'wifi',
 };
 
 /** The tag of each card. */
@@ -93,7 +93,8 @@ function content(tag) {
 function holds(tag) {
     const records = tag.message ?? [];
     // A tag that can't hold messages has a badge. This is not shown as a problem.
-    if (tag.problem && tag.status !== 'not-ndef') return [h('p', { class: 'card-holds problem' }, icon('warn'), foreign(tag.problem, { limit: 200 }))];
+    const problem = records[0]?.kind === 'damaged' ? recordSummary(records[0]) : tag.status !== 'not-ndef' && tag.problem;
+    if (problem) return [h('p', { class: 'card-holds problem' }, icon('warn'), foreign(problem, { limit: 200 }))];
     if (records.length === 0) return tag.status === 'not-ndef' ? [] : [h('p', { class: 'card-holds none', text: t('card.empty') })];
     const lines = records.slice(0, 2).map((record) => h('p', { class: 'card-holds' }, icon(recordIcon(record)), foreign(recordSummary(record), { limit: 140 })));
     if (records.length > 2) lines.push(h('p', { class: 'card-holds none', text: t('card.more-records', { n: records.length - 2 }) }));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { h, newID } from '../support/dom.js';
-import { openDialog } from '../support/dialog.js';
+import { markNamed, openDialog } from '../support/dialog.js';
 import { makeTabs } from '../support/tabs.js';
 import { notify } from '../support/notices.js';
 import { spacedHex } from '../support/format.js';
@@ -46,6 +46,7 @@ export async function openEditMessage(id) {
             return true;
         } catch (error) {
             problem.textContent = sentence(error);
+            await (tabs.current === 'bytes' ? markNamed(raw, problem.textContent) : form.reject(problem.textContent));
             return false;
         }
     };
@@ -55,5 +56,8 @@ export async function openEditMessage(id) {
         body: [h('p', { class: 'hint' }, foreign(tag.name, { limit: 60 }), ' · ', foreign(tag.product, { limit: 60 })), tabs.list, perRecord, raw, problem],
         buttons: [{ text: t('dialog.cancel') }, { text: t('edit.save'), primary: true, run: save }],
     });
-    element.addEventListener('input', () => { problem.textContent = ''; });
+    element.addEventListener('input', () => {
+        problem.textContent = '';
+        markNamed(raw, '');
+    });
 }

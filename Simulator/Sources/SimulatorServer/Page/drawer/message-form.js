@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { h, newID } from '../support/dom.js';
 import { icon } from '../support/icons.js';
+import { markNamed } from '../support/dialog.js';
 import { byteCount } from '../support/format.js';
 import { t } from '../support/texts.js';
 import { ask } from '../session.js';
@@ -71,12 +72,33 @@ export function makeMessageForm(records, capacity) {
                 : room !== null ? t('form.size-of', { n: result.size, capacity: room }) : byteCount(result.size), isTooLong);
         } catch (error) {
             show(error.message, true);
+            await mark(error.message);
         }
     }
 
     function show(text, isProblem) {
         size.textContent = text;
         size.classList.toggle('problem', isProblem);
+        for (const entry of entries) markNamed(entry.element, '');
+    }
+
+    /** Marks the field that an error names, in the first record that can't be encoded alone. */
+    async function mark(problem) {
+        for (const entry of entries) {
+            try {
+                await ask('encode', { records: [entry.read()] });
+            } catch {
+                markNamed(entry.element, problem);
+                return;
+            }
+        }
+    }
+
+    /** Takes back what the form says of an error that the dialog shows, and marks its field. */
+    function reject(problem) {
+        clearTimeout(timer);
+        show('', false);
+        return mark(problem);
     }
 
     function read() {
@@ -85,7 +107,7 @@ export function makeMessageForm(records, capacity) {
 
     for (const record of records) add(record);
     changed();
-    return { element, read, add, clear: () => { for (const entry of entries.splice(0)) entry.element.remove(); changed(); }, measure: changed, get count() { return entries.length; } };
+    return { element, read, add, reject, clear: () => { for (const entry of entries.splice(0)) entry.element.remove(); changed(); }, measure: changed, get count() { return entries.length; } };
 }
 
 /** Creates the form of one record: its kind, its fields, and the buttons for moving it. */

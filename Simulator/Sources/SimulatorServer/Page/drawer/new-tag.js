@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { h, newID, renderInto } from '../support/dom.js';
 import { icon } from '../support/icons.js';
-import { openDialog } from '../support/dialog.js';
+import { markNamed, openDialog } from '../support/dialog.js';
 import { t } from '../support/texts.js';
 import { foreign, visibleText } from '../support/visible.js';
 import { act, ask, sentence, store } from '../session.js';
@@ -33,6 +33,7 @@ export async function openNewTag() {
     const product = () => products.find((item) => item.name === select.value) ?? {};
     const isDocument = () => /emrtd/i.test(product().name ?? '');
     const form = makeMessageForm([{ kind: 'link', values: { text: 'https://example.com' } }], () => (product().sizes ? null : product().capacity ?? null));
+    form.element.classList.add('single');
     const choice = makeChoice((kind) => {
         form.element.hidden = kind === 'nothing';
         form.element.classList.toggle('single', kind !== 'records');
@@ -73,6 +74,8 @@ export async function openNewTag() {
             return true;
         } catch (error) {
             problem.textContent = sentence(error);
+            if (isDocument()) markNamed(zoneField, problem.textContent);
+            else await form.reject(problem.textContent);
             return false;
         }
     };
@@ -87,7 +90,10 @@ export async function openNewTag() {
         ],
         buttons: [{ text: t('dialog.cancel') }, { text: t('new.create'), primary: true, run: create }],
     });
-    element.addEventListener('input', () => { problem.textContent = ''; });
+    element.addEventListener('input', () => {
+        problem.textContent = '';
+        markNamed(zoneField, '');
+    });
 }
 
 /** Groups the products by type. */

@@ -31,7 +31,7 @@ function draw(message, tag, body) {
         message.problem ? h('p', { class: 'panel-problem' }, icon('warn'), foreign(message.problem, { limit: 400 })) : '',
         records.length === 0
             ? h('p', { class: 'empty', text: t('message.none') })
-            : h('p', { class: 'panel-summary', text: t('message.summary', { n: records.length, size: byteCount(size) }) }),
+            : records[0].kind === 'damaged' ? '' : h('p', { class: 'panel-summary', text: t('message.summary', { n: records.length, size: byteCount(size) }) }),
         h('ol', { class: 'record-list' }, ...records.map(drawRecord)));
 }
 
@@ -40,7 +40,7 @@ function drawRecord(record, index) {
     const fields = isContact(record) ? contactFields(record.text ?? '').map(({ name, value }) => ({ name: t(`field.${name}`), value })) : record.fields ?? [];
     const summary = recordSummary(record);
     return h('li', {}, h('article', { class: 'record-view', 'aria-labelledby': title },
-        h('h3', { id: title }, h('span', { class: 'record-number', text: String(index + 1) }), foreign(record.title || record.kind, { limit: 80 })),
+        h('h3', { id: title }, record.kind === 'damaged' ? icon('warn') : h('span', { class: 'record-number', text: String(index + 1) }), foreign(record.title || record.kind, { limit: 80 })),
         summary && summary !== record.title ? h('p', { class: 'record-text' }, foreign(summary, { limit: 600, lines: true, more: true })) : null,
         h('dl', { class: 'facts' },
             record.kind === 'damaged' ? null : fact(t('message.type'), record.type ? foreign(record.type, { limit: 120 }) : t('message.no-type')),

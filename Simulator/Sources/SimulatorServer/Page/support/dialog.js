@@ -51,3 +51,12 @@ async function perform(button, close) {
     const result = await button.run?.();
     if (result !== false) close();
 }
+
+/** Marks the field that a problem names by its label, or the only field. Without a problem, marks none. */
+export function markNamed(element, problem) {
+    const words = problem.toLowerCase();
+    const labels = [...element.querySelectorAll('.label')];
+    const named = labels.filter((label) => words.includes(label.textContent.toLowerCase())).sort((one, other) => other.textContent.length - one.textContent.length)[0];
+    const marked = named ?? (problem && labels.length === 1 ? labels[0] : null);
+    for (const label of labels) label.control?.setAttribute('aria-invalid', String(label === marked));
+}

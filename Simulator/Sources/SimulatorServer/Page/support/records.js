@@ -7,5 +7,7 @@ export function recordSummary(record) {
         const name = contactFields(record.text ?? '').find((field) => field.name === 'name');
         if (name) return name.value;
     }
+    // The simulator counts records from 0, and the page from 1.
+    if (record.kind === 'damaged') return record.text.replace(/\b(record )(\d+)/i, (_, word, index) => `${word}${Number(index) + 1}`);
     return record.text || record.title || '';
 }
