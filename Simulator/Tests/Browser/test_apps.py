@@ -73,3 +73,9 @@ class Apps(BrowserTest):
         # A program that is on the phone is started again from the page.
         self.window.click(".app-back")
         self.simulator.until(runs)
+        self.simulator.local("start_app", command="/nowhere/app")
+        self.simulator.do("home")
+        self.window.find(".app-failed")
+        self.window.click(".app:has(.app-failed)")
+        self.simulator.until(lambda state: sum("status 127" in line for app in state["apps"] for line in app["output"]) == 2)
+        self.window.wait(lambda: self.window.text(".app-output").count("status 127") == 1, "the output of the last run alone is shown")

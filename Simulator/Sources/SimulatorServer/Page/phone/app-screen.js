@@ -8,6 +8,16 @@ import { act, store } from '../session.js';
 /** How many lines of the output are drawn. */
 const outputLines = 200;
 let output = null;
+/** The line that the simulator adds to the output of a program that did not end by itself in good order. */
+const endLine = /^The program ended with status (\d+)\.$/;
+/** The status of a program that the user has stopped: SIGTERM, as the process or its shell reports it. */
+const stopped = ['15', '143'];
+
+/** Whether an app's program has ended with a failure. */
+export function hasFailed(app) {
+    const status = endLine.exec(app.output?.at(-1))?.[1];
+    return !app.running && status !== undefined && !stopped.includes(status);
+}
 
 /** Draws the app in the foreground: either its own screen, or its name and output. */
 export function appScreen(container, app, id) {
@@ -116,10 +126,12 @@ function outputScreen(app) {
 
 function updateOutput(app) {
     if (!output) return;
-    const lines = (app.output ?? []).slice(-outputLines);
+    const all = app.output ?? [];
+    // Opening an app starts its program again. The output of a run that failed before is not shown.
+    const lines = all.slice(all.findLastIndex((line, index) => index < all.length - 1 && endLine.test(line)) + 1).slice(-outputLines);
     const isAtEnd = output.scrollHeight - output.scrollTop - output.clientHeight < 40;
     renderInto(output, lines, () => lines.length > 0
-        ? lines.map((line) => h('p', {}, foreign(line, { limit: 400 })))
+        ? lines.map((line) => h('p', { class: endLine.test(line) ? 'app-ended' : null }, foreign(line, { limit: 400 })))
         : [h('p', { class: 'app-empty', text: t('app.no-output') })]);
     if (isAtEnd) output.scrollTop = output.scrollHeight;
 }

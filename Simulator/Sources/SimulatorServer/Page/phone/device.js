@@ -5,7 +5,7 @@ import { act, store } from '../session.js';
 import { makeStatusBar } from './status-bar.js';
 import { lockScreen } from './lock-screen.js';
 import { homeScreen } from './home-screen.js';
-import { appScreen, setUpAppScreen } from './app-screen.js';
+import { appScreen, hasFailed, setUpAppScreen } from './app-screen.js';
 import { makeSheet } from './sheet.js';
 import { makeBanner } from './banner.js';
 import { makePrompt } from './prompt.js';
@@ -29,7 +29,7 @@ export function makeDevice() {
         homeBar.hidden = shown !== 'app';
         if (shown === 'app') appScreen(content, store.app(phone.front), phone.front);
         else if (shown === 'lock') renderInto(content, ['lock', phone.clock, notifications, phone.unlocked_since_boot], () => lockScreen(phone, notifications));
-        else if (shown === 'home') renderInto(content, ['home', apps.map(({ id, name, running }) => [id, name, running]), notifications], () => homeScreen(apps, notifications));
+        else if (shown === 'home') renderInto(content, ['home', apps.map((app) => [app.id, app.name, app.running, hasFailed(app)]), notifications], () => homeScreen(apps, notifications));
         else renderInto(content, ['off'], () => [h('p', { class: 'hidden-text', text: t('phone.is-off') })]);
     });
     return h('div', { class: 'device' }, side, h('div', { class: 'device-frame' }, screen));

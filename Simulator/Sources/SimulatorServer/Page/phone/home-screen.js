@@ -5,6 +5,7 @@ import { icon } from '../support/icons.js';
 import { t } from '../support/texts.js';
 import { foreign } from '../support/visible.js';
 import { act } from '../session.js';
+import { hasFailed } from './app-screen.js';
 import { notificationList } from './notification-list.js';
 
 /** The number of colors for app icons. */
@@ -48,11 +49,12 @@ function openStart() {
 function appIcon(app) {
     const letter = [...(app.name ?? '?').replace(/[^\p{L}\p{N}]/gu, '')][0] ?? '?';
     return h('li', {}, h('button', {
-        class: 'app', type: 'button', data: { key: `app-${app.id}` }, on: { click: () => act('open_app', { app: app.id }) },
+        class: hasFailed(app) ? 'app app-ended' : 'app', type: 'button', data: { key: `app-${app.id}` }, on: { click: () => act('open_app', { app: app.id }) },
     },
     h('span', { class: `app-icon hue-${hueOf(app.id)}`, 'aria-hidden': 'true', text: letter.toUpperCase() }),
     h('span', { class: 'app-name' }, foreign(app.name, { limit: 24 })),
-    app.running ? h('span', { class: 'app-running' }, h('span', { class: 'hidden-text', text: t('home.running') })) : null));
+    app.running && h('span', { class: 'app-running' }, h('span', { class: 'hidden-text', text: t('home.running') })),
+    hasFailed(app) && h('span', { class: 'app-failed', role: 'img', 'aria-label': t('home.failed') }, icon('warn'))));
 }
 
 /** Returns the color number of an app or tag. It depends only on the id. */
