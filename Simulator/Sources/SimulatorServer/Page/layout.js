@@ -26,10 +26,12 @@ export function setUpViews(nav) {
 
 /** Lets the user resize the columns, where there are three. */
 function setUpSplitters(columns) {
-    for (const [name, id, least] of [['drawer-width', 'drawer', 260], ['stage-width', 'stage', 420]]) {
-        columns.append(makeSplitter({
-            name, label: t(`layout.${name}`), part: document.getElementById(id), root: columns, least, most: () => Math.max(least, columns.clientWidth * 0.45),
-        }));
+    const inspector = document.getElementById('inspector');
+    for (const [name, id, least] of [['drawer-width', 'drawer', 280], ['stage-width', 'stage', 420]]) {
+        const part = document.getElementById(id);
+        // The inspector gets narrower by as much.
+        const most = () => Math.max(least, Math.min(columns.clientWidth * 0.45, part.offsetWidth + inspector.offsetWidth - 400));
+        columns.append(makeSplitter({ name, label: t(`layout.${name}`), part, root: columns, least, most }));
     }
 }
 
