@@ -40,11 +40,14 @@ final class AppProcesses: Sendable {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output
-        read(output, of: id)
+        let isRead = DispatchSemaphore(value: 0)
+        read(output, of: id, until: isRead)
         // A program may end before it is in `running`.
         let isNoted = DispatchSemaphore(value: 0)
         process.terminationHandler = { [weak self] process in
             isNoted.wait()
+            // All output is printed before the end. A child that goes on may keep it open.
+            _ = isRead.wait(timeout: .now() + .milliseconds(500))
             self?.ended(id, process)
         }
         do {
@@ -96,7 +99,7 @@ final class AppProcesses: Sendable {
         simulator.appRuns(id, pid: nil)
     }
 
-    private func read(_ pipe: Pipe, of id: String) {
+    private func read(_ pipe: Pipe, of id: String, until isRead: DispatchSemaphore) {
         let pending = Locked<[UInt8]>([])
         pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
             let data = handle.availableData
@@ -117,7 +120,9 @@ final class AppProcesses: Sendable {
                 return lines
             }
             for line in lines { self?.simulator.appPrinted(id, line) }
-            if data.isEmpty { handle.readabilityHandler = nil }
+            guard data.isEmpty else { return }
+            handle.readabilityHandler = nil
+            isRead.signal()
         }
     }
 }
