@@ -44,9 +44,11 @@ class Accessibility(BrowserTest):
             self.window.resize(width, height)
             self.window.media(scheme)
             label = f"{width}-{scheme}"
-            self.check(f"scan-{label}")
+            # A wide window shows all columns at once.
             if self.show("tags"):
                 self.check(f"tags-{label}")
+                self.show("phone")
+                self.check(f"scan-{label}")
             self.show("inspector")
             cut = self.window.run("""return [...document.querySelectorAll('.inspector > .tabs .tab')].filter(tab => {
                 const list = tab.parentElement.getBoundingClientRect(), own = tab.getBoundingClientRect();

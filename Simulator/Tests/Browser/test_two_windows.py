@@ -6,22 +6,19 @@ from support.window import Browser, Window
 class TwoWindows(BrowserTest):
     """The state is the server's, so that two windows show the same."""
 
-    def setUp(self):
-        super().setUp()
-        other = Browser()
-        self.addCleanup(other.close)
-        self.other = Window(other, 820, 1000, "dark").open(self.simulator.address)
-
     def test_what_one_window_does_the_other_shows(self):
+        browser = Browser()
+        self.addCleanup(browser.close)
+        other = Window(browser, 820, 1000, "dark").open(self.simulator.address)
         self.window.choose("Empty sticker", "Rename")
         field = self.window.find("dialog input")
         field.clear()
         field.send_keys("Renamed elsewhere")
         self.window.button("dialog", "Rename")
-        self.other.wait_text(".drawer", "Renamed elsewhere")
-        self.other.button(".phone-controls", "Locked")
+        other.wait_text(".drawer", "Renamed elsewhere")
+        other.button(".phone-controls", "Locked")
         self.window.find(".screen[data-shown=lock]")
-        self.other.screenshot("second-window")
+        other.screenshot("second-window")
 
     def test_a_reload_loses_nothing(self):
         self.window.click_in_card("Poster with a link", ".hold")

@@ -15,5 +15,5 @@ def violations(window):
         window.run(ENGINE)
     found = window.run_async("""
         const [rules, done] = arguments;
-        axe.run(document, { runOnly: rules, resultTypes: ['violations'] }).then(done, error => done({ violations: [{ id: String(error), nodes: [] }] }))""", RULES)
+        axe.run(document, { runOnly: rules, resultTypes: ['violations'], preload: false }).then(done, error => done({ violations: [{ id: String(error), nodes: [] }] }))""", RULES)
     return [f"{violation['id']}: {node['target']} {node.get('failureSummary', '')}" for violation in found["violations"] for node in violation["nodes"] or [{"target": ""}]]

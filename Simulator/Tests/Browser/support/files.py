@@ -8,7 +8,7 @@ import sys
 import time
 
 #: The files that take longest begin, so that none of them ends alone.
-LONGEST = ["test_accessibility", "test_editing", "test_keyboard", "test_conditions"]
+LONGEST = ["test_accessibility", "test_sample_app", "test_editing", "test_keyboard", "test_background", "test_window"]
 
 
 def run(name):
