@@ -60,7 +60,7 @@ export function showContents(card) {
                 h('span', { class: 'card-art' }),
                 h('div', { class: 'card-words' })),
             h('div', { class: 'card-actions', role: 'gridcell' },
-                h('button', { class: 'button small tap', type: 'button', tabindex: '-1', on: { click: () => tap(id) } }, icon('tap'), h('span', { text: t('card.tap') })),
+                h('button', { class: 'button small tap', type: 'button', title: t('card.tap'), tabindex: '-1', on: { click: () => tap(id) } }, icon('tap'), h('span', { text: t('card.tap') })),
                 h('button', { class: 'button small hold', type: 'button', tabindex: '-1', on: { click: () => toggleHold(id) } }),
                 cardMenu(id)));
     }
@@ -68,6 +68,7 @@ export function showContents(card) {
     renderInto(card.querySelector('.card-words'), [tag.near, tag.name, tag.product, tag.capacity, tag.used, tag.status, tag.problem, tag.locks, tag.message, tag.phone_can, tag.size], () => content(tag));
     card.querySelector('.tap').setAttribute('aria-label', t('card.tap-of', { name }));
     const hold = card.querySelector('.hold');
+    hold.title = t(tag.near ? 'card.take-away' : 'card.hold');
     hold.setAttribute('aria-label', t(tag.near ? 'card.take-away-of' : 'card.hold-of', { name }));
     renderInto(hold, Boolean(tag.near), () => [icon(tag.near ? 'away' : 'hold'), h('span', { text: t(tag.near ? 'card.take-away' : 'card.hold') })]);
     card.querySelector('.more').setAttribute('aria-label', t('card.more-of', { name }));
