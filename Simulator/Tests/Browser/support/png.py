@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes pictures of windows small: at most 256 colors, and as few bytes as zlib finds."""
 import collections
+import pathlib
 import struct
+import sys
 import zlib
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -92,3 +94,8 @@ def quantize(counts):
 
 def spread(box):
     return [max(color[channel] for color in box) - min(color[channel] for color in box) for channel in range(3)]
+
+
+if __name__ == "__main__":
+    for path in map(pathlib.Path, sys.argv[1:]):
+        path.write_bytes(small(path.read_bytes()))

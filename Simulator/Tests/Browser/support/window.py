@@ -11,8 +11,6 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from .png import small
-
 #: How long a test waits for what has to happen. The computer may do other work.
 PATIENCE = 20
 #: What an element is told to be while the page draws it anew, moves it or covers it.
@@ -207,7 +205,7 @@ class Window:
         """Makes a picture of the documentation again, of an element of the page, where that is wanted."""
         if PICTURES:
             self.settle()
-            (pathlib.Path(PICTURES) / f"{name}.png").write_bytes(small(self.find(of).screenshot_as_png))
+            (pathlib.Path(PICTURES) / f"{name}.png").write_bytes(self.find(of).screenshot_as_png)
 
     def complaints(self):
         """What the browser has written to its console: errors, and what the page's policy has blocked."""
