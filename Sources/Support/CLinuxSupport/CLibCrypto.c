@@ -218,7 +218,7 @@ size_t ocn_crypto_curve_point(const char *curve, const uint8_t *factor, size_t f
     size_t length = 0;
     bool is_done = given != NULL && sum != NULL && (factor == NULL || number != NULL)
         && (point == NULL
-            || (point_number != NULL && EC_POINT_oct2point(group, given, point, point_size, NULL) == 1
+            || (point_number != NULL && point_size > 0 && point[0] == POINT_CONVERSION_UNCOMPRESSED && EC_POINT_oct2point(group, given, point, point_size, NULL) == 1
                 && !EC_POINT_is_at_infinity(group, given)))
         && EC_POINT_mul(group, sum, number, point != NULL ? given : NULL, point_number, NULL) == 1
         && !EC_POINT_is_at_infinity(group, sum);

@@ -20,6 +20,9 @@ public struct BlockCipher: Sendable, Hashable {
     /// The key in the form that the library needs.
     private let key: SecretBytes
 
+    /// A block of zeros: the vector with which many protocols begin.
+    package var zeros: [UInt8] { [UInt8](repeating: 0, count: blockLength) }
+
     private init(blockLength: Int, key: [UInt8]) {
         self.blockLength = blockLength
         self.key = SecretBytes(key)

@@ -89,8 +89,7 @@ package struct ChallengeProof: Sendable {
     package init(cipher: BlockCipher, challenge: [UInt8]) {
         self.cipher = cipher
         self.challenge = challenge
-        let zero = [UInt8](repeating: 0, count: cipher.blockLength)
-        sent = (try? cipher.encrypt(challenge, .blockChaining(vector: zero))) ?? challenge
+        sent = (try? cipher.encrypt(challenge, .blockChaining(vector: cipher.zeros))) ?? challenge
     }
 
     /// Checks the reader's proof.
@@ -129,8 +128,7 @@ package struct ReaderProof: Sendable {
         challenge: [UInt8],
         answering received: [UInt8]
     ) throws(CryptographyError) {
-        let zero = [UInt8](repeating: 0, count: cipher.blockLength)
-        let cardChallenge = try cipher.decrypt(received, .blockChaining(vector: zero))
+        let cardChallenge = try cipher.decrypt(received, .blockChaining(vector: cipher.zeros))
         let vector = Array(received.suffix(cipher.blockLength))
         sent = try cipher.encrypt(challenge + cardChallenge.rotated, .blockChaining(vector: vector))
         self.cipher = cipher

@@ -13,7 +13,7 @@ package struct PACEParameters: Sendable, Hashable {
     private let curve: String
 
     /// 0.4.0.127.0.7.2.2.4.
-    private static let start: [UInt8] = [0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x04]
+    package static let start: [UInt8] = [0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x04]
     /// The standardised curves by number (9.5.1), named as in OpenSSL.
     private static let curves: [UInt8: String] = [
         8: "prime192v1", 9: "brainpoolP192r1", 10: "secp224r1", 11: "brainpoolP224r1", 12: "prime256v1",
@@ -65,11 +65,11 @@ package struct PACEParameters: Sendable, Hashable {
 /// One side of PACE: two key agreements, of which the first maps a secret nonce to the generator of the second.
 package struct PACEAgreement: Sendable {
     private let parameters: PACEParameters
-    @Hidden private var mappingSecret: [UInt8]
-    @Hidden private var agreementSecret: [UInt8]
+    private let mappingSecret: SecretBytes
+    private let agreementSecret: SecretBytes
     /// The public key of the first agreement, uncompressed.
     package let mappingKey: [UInt8]
-    /// The public key of the second agreement; empty before ``map(_:with:)``.
+    /// The public key of the second agreement; empty before ``mapping(_:with:)``.
     package private(set) var agreementKey: [UInt8] = []
 
     /// - Parameter random: returns random bytes; called once for each of the two private keys.
@@ -78,19 +78,21 @@ package struct PACEAgreement: Sendable {
         // More bytes than the largest curve has, so that each private key is as likely as any other.
         let secret = random(80)
         mappingKey = try parameters.point(secret)
-        mappingSecret = secret
-        agreementSecret = random(80)
+        mappingSecret = SecretBytes(secret)
+        agreementSecret = SecretBytes(random(80))
     }
 
-    /// Maps the nonce to a generator, with the first public key of the other side.
-    package mutating func map(_ nonce: [UInt8], with key: [UInt8]) throws(CryptographyError) {
-        let generator = try parameters.point(nonce, key, times: mappingSecret)
-        agreementKey = try parameters.point(nil, generator, times: agreementSecret)
+    /// Returns the agreement after the nonce was mapped to a generator, with the first public key of the other side.
+    package func mapping(_ nonce: [UInt8], with key: [UInt8]) throws(CryptographyError) -> PACEAgreement {
+        var result = self
+        let generator = try parameters.point(nonce, key, times: mappingSecret.bytes)
+        result.agreementKey = try parameters.point(nil, generator, times: agreementSecret.bytes)
+        return result
     }
 
     /// Derives the session keys from the second public key of the other side.
     package func sessionKeys(with key: [UInt8]) throws(CryptographyError) -> EMRTDKeys {
-        let shared = try parameters.point(nil, key, times: agreementSecret)
+        let shared = try parameters.point(nil, key, times: agreementSecret.bytes)
         // The shared secret is the x-coordinate, after the byte 04.
         return try EMRTDKeys(seed: Array(shared[1...(shared.count / 2)]), parameters.cipher)
     }

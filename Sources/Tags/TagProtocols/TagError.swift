@@ -172,10 +172,15 @@ extension FrameLink {
 }
 
 /// Computes a code. If the system's OpenSSL is missing, the error explains what to install.
-func coded<Result>(_ body: () throws(CryptographyError) -> Result) throws(TagError) -> Result {
+///
+/// - Parameter failure: the error for data of the tag that can't be computed with.
+func coded<Result>(
+    _ failure: TagError.Code = .unsupported,
+    _ body: () throws(CryptographyError) -> Result
+) throws(TagError) -> Result {
     do throws(CryptographyError) {
         return try body()
     } catch {
-        throw TagError(.unsupported, error.reason)
+        throw TagError(error.code == .libraryMissing ? .unsupported : failure, error.reason)
     }
 }

@@ -156,6 +156,29 @@ struct EMRTDSessionTests {
         }
     }
 
+    @Test func `document with PACE, empty nonce: badAnswer, since any card could then prove itself`() async throws {
+        let card = ChangedCard(try await Self.link(Self.paceContents())) { place, answer in
+            place == 3 ? [0x7C, 0x02, 0x80, 0x00, 0x90, 0x00] : answer
+        }
+        await #expect(throws: TagError(.badAnswer, "")) {
+            _ = try await EMRTDSession.begin(with: card, password: .accessNumber(Array("123456".utf8)))
+        }
+    }
+
+    @Test func `document with many kinds of PACE, over 256 bytes, and several curves: the curve is named`() async throws
+    {
+        var contents = try Self.paceContents()
+        let kinds = (UInt8(8)...18).flatMap { [0x30, 0x12] + EMRTDContents.pace[4..<21] + [$0] }
+        contents.cardAccess = [0x31, 0x81, UInt8(kinds.count)] + kinds
+        #expect(kinds.count > 200)
+        contents.cardAccess = [0x31, 0x82, 0x01, 0xB8] + kinds + kinds
+        var session = try await EMRTDSession.begin(
+            with: try await Self.link(contents),
+            password: .accessInformation(contents.zone.accessInformation)
+        )
+        #expect(try await session.read(0x0101) == contents.files[0x0101])
+    }
+
     private final class StubbornCard: APDULink {
         let answers: [[UInt8]]
         private let count = Locked(0)

@@ -227,6 +227,33 @@ struct Type2PasswordTests {
         }
     }
 
+    @Test(arguments: [0x20, 0x40, 0x80] as [UInt8], [true, false])
+    func `Type 2 key, with a lock bit of AUTH0, AUTH1 or the key: readOnly, and nothing is written`(
+        locks: UInt8,
+        isSet: Bool
+    ) async throws {
+        let start = VirtualType2Tag(.ultralightC)
+        let secret = Self.secret(.ultralightC)
+        let protection = Type2Protection(firstPage: 4, protectsReading: false)
+        if isSet {
+            let field = VirtualField()
+            field.bring(start)
+            _ = try await Self.activate(field).changeProtection(with: secret) { $0 = protection }
+        }
+        var contents = start.contents
+        contents.memory[40 * 4 + 1] = locks
+        let (field, tag) = (VirtualField(), VirtualType2Tag(contents))
+        field.bring(tag)
+        let code = await errorCode {
+            _ = try await Self.activate(field).changeProtection(with: secret) {
+                $0 = isSet ? .none : Type2Protection(firstPage: 4, protectsReading: false)
+            }
+        }
+        // AUTH1 stays as it is when the protection is removed.
+        #expect(code == (isSet && locks == 0x40 ? nil : .readOnly))
+        #expect((tag.contents.memory == contents.memory) == (code != nil))
+    }
+
     // MARK: Authentication
 
     @Test(arguments: ["04000002 03000000", "04000029 83000000", "04000002 83000000"])

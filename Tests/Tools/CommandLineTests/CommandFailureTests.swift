@@ -16,7 +16,7 @@ struct CommandFailureTests {
     private static let moved = "Hold the tag still and try again."
     private static let unformatted = "To format a blank tag: nfc tag format. Or use one that is formatted for NDEF."
     private static let torn = "Write the tag again, or use another one."
-    private static let broken = "To begin anew: nfc tag wipe. Or use another tag."
+    private static let broken = "To erase it: nfc tag wipe. Or use another tag."
     private static let unlock =
         "for NTAG21x and Ultralight EV1 and C: nfc tag read, write, wipe and others with --unlock"
     private static let worn = "Try again. If it happens again, the tag is worn out."

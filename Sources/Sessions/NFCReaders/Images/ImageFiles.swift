@@ -80,7 +80,7 @@ enum DemonstrationTag {
 
 /// Writes the images of virtual tags back to their files, if `NFC_TAGS_SAVE` is set.
 public final class TagFileSaver: Sendable {
-    /// Calls a function with each file. No file is changed by anybody else meanwhile.
+    /// Calls a function with each file. This process does nothing else with the files meanwhile.
     typealias Files = @Sendable (_ body: (inout ImageFiles.Entry) -> Void) -> Void
 
     private let files: Files
@@ -137,6 +137,11 @@ public final class TagFileSaver: Sendable {
             throw TagFileError(.image(error.code), "\(entry.path) was not saved. \(error.reason)")
         }
         guard bytes != entry.saved else { return }
+        // A file that can't be read is gone, or its replacement fails below.
+        if let present = try? InputFile(entry.path, limit: TagImage.maximumSize).readToEnd(), present != entry.saved {
+            let reason = "\(entry.path) was not saved: another program has changed it since it was read."
+            throw TagFileError(.unwritable, reason)
+        }
         do throws(StorageError) {
             try OutputFile.write(
                 bytes,

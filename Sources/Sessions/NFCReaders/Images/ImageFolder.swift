@@ -96,11 +96,11 @@ final class ImageFolder: Sendable {
         queue.sync { apply(FolderWatch.Changes(written: [], exists: watch.exists)) }
     }
 
-    /// Writes changed tags back to their files. A file that somebody else has changed is left: it is another tag now.
+    /// Writes changed tags back to their files.
     var saver: TagFileSaver {
         TagFileSaver { [state] body in
             state.withLock { state in
-                for (name, near) in state.tags where near.version != nil && near.version == Version(near.file.path) {
+                for (name, near) in state.tags {
                     var file = near.file
                     body(&file)
                     let isSaved = file.saved != near.file.saved
@@ -127,20 +127,22 @@ final class ImageFolder: Sendable {
         // Only the first names count, so a new file whose name sorts earlier can displace another file.
         let firstNames = Self.names(in: path).sorted().prefix(Self.maximumCount)
         let names = Set(firstNames)
-        let currentTags = state.withLock { state in
+        state.withLock { state in
             state.refusedNames = state.refusedNames.filter { names.contains($0) && !isAll && !written.contains($0) }
-            return state.tags
         }
         // If events were lost, even of other folders, all files count as written. Unchanged files are skipped, as is one that
         // was saved here.
-        func isWritten(_ name: String) -> Bool {
-            guard isAll || written.contains(name), let nearTag = currentTags[name] else { return false }
+        func isStale(_ name: String, _ nearTag: NearTag) -> Bool {
+            if !names.contains(name) { return true }
+            guard isAll || written.contains(name) else { return false }
             return nearTag.version == nil || nearTag.version != Version(path + "/" + name)
         }
-        for (name, nearTag) in currentTags where !names.contains(name) || isWritten(name) {
-            state.withLock { $0.tags[name] = nil }
-            field.remove(nearTag.file.tag)
+        let stale = state.withLock { state in
+            let stale = state.tags.filter { isStale($0.key, $0.value) }
+            for name in stale.keys { state.tags[name] = nil }
+            return stale
         }
+        for nearTag in stale.values { field.remove(nearTag.file.tag) }
         for name in firstNames where state.withLock({ $0.tags[name] == nil }) {
             guard !state.withLock({ $0.refusedNames.contains(name) }) else { continue }
             do throws(TagFileError) {

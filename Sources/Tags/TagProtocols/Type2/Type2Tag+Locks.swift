@@ -181,7 +181,7 @@ extension Type2Tag {
         TagError(.readOnly, "The tag's capability container forbids writing (NFC Forum T2T 1.2, 4.5).")
     }
 
-    private static func locked(_ page: Int) -> TagError {
+    static func locked(_ page: Int) -> TagError {
         TagError(.readOnly, "Page \(page) of the tag is locked (NFC Forum T2T 1.2, 4.2).")
     }
 

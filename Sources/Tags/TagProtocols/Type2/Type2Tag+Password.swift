@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CardCryptography
+package import CardCryptography
 import TagLink
 import TagProducts
 
@@ -25,7 +25,7 @@ package struct Type2Protection: Sendable, Hashable {
 
 /// A password of four bytes, or a key of 16 bytes.
 package struct TagSecret: Sendable, Hashable {
-    package var bytes: [UInt8]
+    @Hidden package var bytes: [UInt8]
     /// PACK, two bytes: with a password, the answer that the tag must give. With nil any will do, and a new one is 0000.
     package var acknowledgement: [UInt8]?
 
@@ -187,9 +187,10 @@ extension Type2Tag {
         let bytes = pages.bytes(new, over: present)
         let settings = [1, 0].map { (page: pages.first + $0, bytes: Array(bytes[$0 * 4..<$0 * 4 + 4])) }
             .filter { step in !present[((step.page - pages.first) * 4)...].starts(with: step.bytes) }
-        if pages.hasKey {
-            try await checkLocks(settings.map(\.page) + (setsPassword ? Array(pages.secret) : []), of: pages.product)
-        }
+        try await checkConfigurationLocks(
+            settings.map(\.page) + (setsPassword ? Array(pages.secret) : []),
+            pages.product
+        )
         guard performs else { return ProtectionChange(old: old, new: new, setsPassword: setsPassword) }
 
         if new.firstPage == nil {
@@ -207,6 +208,17 @@ extension Type2Tag {
             for step in settings { try await write(step.bytes, to: step.page) }
         }
         return ProtectionChange(old: old, new: new, setsPassword: setsPassword)
+    }
+
+    /// Checks that no lock bit prevents a write to the configuration or the key. Only Ultralight C has such bits.
+    private func checkConfigurationLocks(_ written: [Int], _ product: Type2Product) async throws(TagError) {
+        guard product.features.contains(.tripleDES), let field = product.dynamicLock else { return }
+        try await fetch(field.page..<field.page + 1)
+        let bytes = memory[unit: field.page] ?? []
+        for page in written {
+            guard let lock = field.locks.first(where: { $0.pages.contains(page) }) else { continue }
+            if bytes.hasBit(field.offset * 8 + lock.bit) { throw Self.locked(page) }
+        }
     }
 
     private func write(_ secret: TagSecret, _ pages: ProtectionPages) async throws(TagError) {
@@ -288,6 +300,8 @@ extension Type2Tag {
     /// AUTHENTICATE of Ultralight C: tag and reader prove to each other that they know the key. It counts nothing, so
     /// it is repeated as a whole after a damaged answer.
     private func proveKey(_ key: [UInt8]) async throws(TagError) {
+        // No tag with such a key has FAST_READ, and trying it would end the authentication.
+        fastRead = .unusable
         let cipher = try coded { () throws(CryptographyError) in try BlockCipher.des(key) }
         let wrongKey = TagError(.authenticationFailed, "The tag has a different key.")
         for attempt in 0...Self.retries {
@@ -337,7 +351,9 @@ extension Type2Tag {
 
     private func protectionPages(for secret: TagSecret) async throws(TagError) -> ProtectionPages {
         var product = try await product()
-        if secret.bytes.count == 16, try await isReadProtectedUltralightC() { product = .ultralightC }
+        if product?.features.isDisjoint(with: [.password, .tripleDES]) ?? true, try await isReadProtectedUltralightC() {
+            product = .ultralightC
+        }
         guard let product, product.features.contains(.password) || product.features.contains(.tripleDES),
             let page = product.firstConfigurationPage
         else { throw TagError.noPassword(try await identifyProduct() ?? "a Type 2 tag of an unknown product") }

@@ -7,7 +7,7 @@ extension EMRTDSession {
     /// A protocol of a document.
     struct PACEChoice {
         var parameters: PACEParameters
-        /// Whether the document has the protocol with several curves, so that the curve must be named.
+        /// Whether the document has several curves, so that the curve must be named.
         var needsCurve: Bool
     }
 
@@ -15,21 +15,28 @@ extension EMRTDSession {
     ///
     /// - Returns: nil when the document has no PACE, or no known kind.
     static func paceChoice(_ card: any APDULink) async throws(TagError) -> PACEChoice? {
-        let file = try await card.send(CommandAPDU(0x00, 0xB0, 0x9C, 0x00, expectedLength: 256))
-        var rest = file.data[...]
-        guard file.status.isSuccessOrWarning, let set = DataObject(takingFrom: &rest), set.tag == 0x31 else {
-            return nil
-        }
+        var file: [UInt8] = []
+        repeat {
+            // The first command names the file by its short identifier.
+            let (high, low) = file.isEmpty ? (0x9C, 0x00) : (UInt8(file.count >> 8), UInt8(file.count & 0xFF))
+            let part = try await card.send(CommandAPDU(0x00, 0xB0, high, low, expectedLength: 256))
+            guard part.status.isSuccessOrWarning, !part.data.isEmpty else { break }
+            file += part.data
+        } while file.count < min(length(file) ?? 0, 0x4000)
+        var rest = file[...]
+        guard let set = DataObject(takingFrom: &rest), set.tag == 0x31 else { return nil }
+        var curves: Set<[UInt8]> = []
         let all = (DataObject.sequence(set.value) ?? []).compactMap { information -> PACEParameters? in
             // The object identifier, the version, and the number of a standardised curve.
             guard let fields = DataObject.sequence(information.value), fields.count == 3, fields[0].tag == 0x06,
-                fields[2].tag == 0x02, fields[2].value.count == 1
+                fields[0].value.starts(with: PACEParameters.start), fields[2].tag == 0x02
             else { return nil }
-            return PACEParameters(identifier: fields[0].value, curve: fields[2].value[0])
+            curves.insert(fields[2].value)
+            return fields[2].value.count == 1
+                ? PACEParameters(identifier: fields[0].value, curve: fields[2].value[0]) : nil
         }
         guard let best = all.max(by: { $0.cipher.rawValue < $1.cipher.rawValue }) else { return nil }
-        let needsCurve = all.count { $0.identifier == best.identifier } > 1
-        return PACEChoice(parameters: best, needsCurve: needsCurve)
+        return PACEChoice(parameters: best, needsCurve: curves.count > 1)
     }
 
     /// Opens the document (4.4.4). Nothing is selected afterwards but the master file.
@@ -49,36 +56,34 @@ extension EMRTDSession {
         if choice.needsCurve { protocolData.append(DataObject(0x84, [parameters.curveNumber])) }
         let setting = CommandAPDU(0x00, 0x22, 0xC1, 0xA4, data: protocolData.flatMap(\.bytes))
         let status = try await card.send(setting).status
-        // The warning tells how many wrong passwords were tried.
+        guard status.rawValue != 0x6A88 else {
+            throw TagError(.unsupported, "The document does not open to \(password.name).")
+        }
+        // The warning has the number of tries that are left.
         guard status.isSuccessOrWarning || status.rawValue & 0xFFF0 == 0x63C0 else {
             throw TagError(.refused, "The document refuses its own kind of PACE, with \(status).")
         }
 
         let encrypted = try await authenticate(card, [], answer: 0x80)
+        // With an empty nonce, the generator would depend on no password.
+        guard (16...64).contains(encrypted.count), encrypted.count.isMultiple(of: 16) else {
+            throw TagError(.badAnswer, "The document's nonce has \(encrypted.count) bytes (ICAO 9303-11, 4.4.3.1).")
+        }
         let nonce = try coded { () throws(CryptographyError) in
             let cipher = try parameters.nonceCipher(secret)
-            let zero = [UInt8](repeating: 0, count: cipher.blockLength)
-            return try cipher.decrypt(encrypted, .blockChaining(vector: zero))
+            return try cipher.decrypt(encrypted, .blockChaining(vector: cipher.zeros))
         }
         var agreement = try coded { () throws(CryptographyError) in
             try PACEAgreement(parameters) { count in (0..<count).map { _ in UInt8.random(in: 0...255) } }
         }
         let mapping = try await authenticate(card, [DataObject(0x81, agreement.mappingKey)], answer: 0x82)
-        do throws(CryptographyError) {
-            try agreement.map(nonce, with: mapping)
-        } catch {
-            throw TagError(.badAnswer, error.reason)
-        }
+        let mapped = agreement
+        agreement = try coded(.badAnswer) { () throws(CryptographyError) in try mapped.mapping(nonce, with: mapping) }
         let key = try await authenticate(card, [DataObject(0x83, agreement.agreementKey)], answer: 0x84)
         guard key != agreement.agreementKey else {
             throw TagError(.badAnswer, "The document answers with the reader's own key (ICAO 9303-11, 4.4.1).")
         }
-        let keys: EMRTDKeys
-        do throws(CryptographyError) {
-            keys = try agreement.sessionKeys(with: key)
-        } catch {
-            throw TagError(.badAnswer, error.reason)
-        }
+        let keys = try coded(.badAnswer) { () throws(CryptographyError) in try agreement.sessionKeys(with: key) }
         func token(_ key: [UInt8]) throws(TagError) -> [UInt8] {
             let object = DataObject(0x7F49, [DataObject(0x06, parameters.identifier), DataObject(0x86, key)])
             return try coded { () throws(CryptographyError) in try keys.token(object.bytes) }
@@ -112,5 +117,14 @@ extension EMRTDSession {
             let object = DataObject.sequence(dynamic.value)?.first(where: { $0.tag == tag })
         else { throw TagError(.badAnswer, "A step of PACE has no object \([UInt8(tag)].hexText()) in its answer.") }
         return object.value
+    }
+}
+
+extension EMRTDSession.Password {
+    fileprivate var name: String {
+        switch self {
+        case .accessInformation: "its machine readable zone"
+        case .accessNumber: "an access number"
+        }
     }
 }

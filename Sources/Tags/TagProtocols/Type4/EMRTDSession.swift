@@ -45,7 +45,7 @@ package struct EMRTDSession: Sendable {
         }
         guard try await card.send(.select(application: applicationName)).status == .success else { throw notADocument }
         guard case .accessInformation(let information) = password else {
-            let reason = "The document opens to its machine readable zone alone, not to an access number (no PACE)."
+            let reason = "The document has no known kind of PACE, so an access number does not open it. Try its zone."
             throw TagError(.unsupported, reason)
         }
         return try await openByBasicAccessControl(card, information)
@@ -135,7 +135,7 @@ package struct EMRTDSession: Sendable {
     }
 
     /// The length of a file that begins with these bytes: the length of its data object with tag and length.
-    private static func length(_ bytes: [UInt8]) -> Int? {
+    static func length(_ bytes: [UInt8]) -> Int? {
         let start = bytes.first.map { $0 & 0x1F == 0x1F ? 2 : 1 } ?? 1
         guard bytes.count > start else { return nil }
         let first = bytes[start]

@@ -98,7 +98,9 @@ struct KeySource {
 
     private func parse(_ text: String, _ name: String) throws -> SecretBytes {
         // As in the files of other commands, the digits may follow hex:.
-        let digits = text.replacing("hex:", with: "").utf8.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        let digits = (text.hasPrefix("hex:") ? text.dropFirst(4) : text[...]).utf8.filter {
+            ![0x20, 0x09, 0x0A, 0x0D].contains($0)
+        }
         guard case .success(let bytes) = HexText.bytes(digits[...]), bytes.count == 16 else {
             throw CommandFailure(.usage, "usage", "\(name) is not valid: a key has 16 bytes, as 32 hex digits.")
         }

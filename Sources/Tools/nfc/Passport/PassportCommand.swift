@@ -54,7 +54,12 @@ struct PassportReadCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The machine readable zone, with or without line breaks.", valueName: "zone"))
     var mrz: String?
 
-    @Option(help: ArgumentHelp("The card access number: the six digits on the front.", valueName: "digits"))
+    @Option(
+        help: ArgumentHelp(
+            "The card access number: the six digits on the front, or file:PATH or env:NAME with them.",
+            valueName: "digits"
+        )
+    )
     var can: String?
 
     @Option(help: ArgumentHelp("The number of the document.", valueName: "number"))
@@ -86,11 +91,16 @@ struct PassportReadCommand: AsyncParsableCommand {
 
     private func password() throws -> EMRTDSession.Password {
         guard let can else { return .accessInformation(try accessInformation()) }
-        let digits = try Secret.text(can).trimmingCharacters(in: .whitespacesAndNewlines)
+        return .accessNumber(Array(try Self.accessNumber(can).utf8))
+    }
+
+    /// Returns the card access number of an option.
+    static func accessNumber(_ text: String) throws -> String {
+        let digits = try Secret.text(text).trimmingCharacters(in: .whitespacesAndNewlines)
         guard EMRTDContents.isAccessNumber(digits) else {
             throw CommandFailure(.usage, "bad-access-number", "The card access number has digits alone, mostly six.")
         }
-        return .accessNumber(Array(digits.utf8))
+        return digits
     }
 
     private func accessInformation() throws -> [UInt8] {

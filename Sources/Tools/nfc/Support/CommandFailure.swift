@@ -200,7 +200,7 @@ extension CommandFailure {
         case .tagLost: "Hold the tag still and try again."
         case .noCapabilityContainer, .badVersion, .noMessageTLV, .badChecksum:
             "To format a blank tag: nfc tag format. Or use one that is formatted for NDEF."
-        case .lengthOverrun: "To begin anew: nfc tag wipe. Or use another tag."
+        case .lengthOverrun: "To erase it: nfc tag wipe. Or use another tag."
         case .writeInProgress: "Write the tag again, or use another one."
         case .readOnly: "Use another tag."
         case .readProtected: "Use a program that knows its password or key; \(ofPassword) with --unlock"

@@ -456,8 +456,13 @@ struct MessageOptions: ParsableArguments {
         guard (1...32).contains(name.utf8.count) else {
             throw CommandFailure(.usage, "bad-wifi", "The name of a Wi-Fi network has 1 to 32 bytes.")
         }
-        guard (8...64).contains(password?.utf8.count ?? 8) else {
-            throw CommandFailure(.usage, "bad-wifi", "The password of a Wi-Fi network has 8 to 63 characters.")
+        let isKey = password.map { $0.utf8.count == 64 && $0.allSatisfy(\.isHexDigit) } ?? false
+        guard isKey || (8...63).contains(password?.utf8.count ?? 8) else {
+            throw CommandFailure(
+                .usage,
+                "bad-wifi",
+                "The password of a Wi-Fi network has 8 to 63 bytes, or 64 hex digits."
+            )
         }
         return try WiFiRecord(
             WiFiCredential(

@@ -51,7 +51,12 @@ struct TagCreateCommand: AsyncParsableCommand {
     @Option(help: "Make an electronic travel document from a machine readable zone, or file:PATH with it.")
     var mrz: String?
 
-    @Option(help: ArgumentHelp("Give the document PACE and this card access number.", valueName: "digits"))
+    @Option(
+        help: ArgumentHelp(
+            "Give the document PACE and this card access number, or that of file:PATH or env:NAME.",
+            valueName: "digits"
+        )
+    )
     var can: String?
 
     @Option(help: "The UID in hex (for Type 3 the IDm, for Type 4B the PUPI). Default: random.")
@@ -106,9 +111,6 @@ struct TagCreateCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--mrz creates a travel document. Leave out --product, --size, --blank and the content."
             )
-        }
-        guard can.map({ EMRTDContents.isAccessNumber($0) }) ?? true else {
-            throw ValidationError("--can takes 4 to 20 digits. Documents have six.")
         }
         guard [4, 7, 10].contains(uid?.bytes.count ?? 4) else {
             throw ValidationError("The UID of a travel document has 4, 7 or 10 bytes.")
@@ -207,9 +209,10 @@ struct TagCreateCommand: AsyncParsableCommand {
     private func newContents() throws -> TagContents {
         if let mrz {
             let zone = try Secret.text(mrz)
+            let number = try can.map(PassportReadCommand.accessNumber)
             do throws(EMRTDError) {
                 var document = try EMRTDContents(MachineReadableZone(zone), signer: .test)
-                document.accessNumber = can
+                document.accessNumber = number
                 if can != nil { document.cardAccess = EMRTDContents.pace }
                 let frontEnd = uid.map { Type4FrontEnd.emrtd(uid: $0.bytes) } ?? .randomEMRTD
                 return .type4(Type4Contents(frontEnd: frontEnd, kind: .emrtd(document)))

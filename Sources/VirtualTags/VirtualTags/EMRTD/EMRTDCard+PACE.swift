@@ -36,7 +36,7 @@ extension EMRTDCard {
         let named = protocols.filter { $0.identifier == value(0x80) }
         let curve = value(0x84)?.last
         guard let parameters = named.first(where: { curve ?? $0.curveNumber == $0.curveNumber }),
-            named.count == 1 || curve != nil
+            curve != nil || Set(protocols.map(\.curveNumber)).count == 1
         else { throw .wrongData }
         var password: [UInt8]?
         switch value(0x83) {
@@ -65,17 +65,14 @@ extension EMRTDCard {
         case (.chosen(let parameters, let password), nil):
             let nonce = randomBytes(16)
             guard let cipher = try? parameters.nonceCipher(password.bytes),
-                let zero = Optional([UInt8](repeating: 0, count: cipher.blockLength)),
-                let encrypted = try? cipher.encrypt(nonce, .blockChaining(vector: zero))
+                let encrypted = try? cipher.encrypt(nonce, .blockChaining(vector: cipher.zeros))
             else { throw .executionError }
             pace = .challenged(parameters, nonce: SecretBytes(nonce))
             return (answer(0x80, encrypted), nil)
         case (.challenged(let parameters, let nonce), 0x81):
-            guard var agreement = try? PACEAgreement(parameters, random: { randomBytes($0) }) else {
-                throw .executionError
-            }
+            guard let own = try? PACEAgreement(parameters, random: { randomBytes($0) }) else { throw .executionError }
             // Throws for a key that is no point of the curve.
-            guard (try? agreement.map(nonce.bytes, with: objects[0].value)) != nil else { throw .wrongData }
+            guard let agreement = try? own.mapping(nonce.bytes, with: objects[0].value) else { throw .wrongData }
             pace = .mapped(parameters, agreement)
             return (answer(0x82, agreement.mappingKey), nil)
         case (.mapped(let parameters, let agreement), 0x83):

@@ -11,7 +11,7 @@ import TagLink
 ///
 /// An unprotected command ends the secure messaging session. So does a command with an invalid data object or MAC.
 ///
-/// Not modelled: PACE with other mappings, active authentication, chip authentication, terminal authentication, and writing.
+/// Not modelled: PACE with other mappings, the proof of chip authentication mapping, active authentication, chip authentication, terminal authentication, and writing.
 public struct EMRTDCard: Card {
     /// The name of the application (AID).
     public static let applicationName: [UInt8] = [0xA0, 0x00, 0x00, 0x02, 0x47, 0x10, 0x01]
