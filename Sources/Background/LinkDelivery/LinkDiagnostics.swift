@@ -63,7 +63,8 @@ package struct LinkDiagnostics: Sendable {
             }
         }
         return findings.isEmpty
-            ? [Finding("app", .works, "No app is installed, so each link opens in the program for its scheme.")] : findings
+            ? [Finding("app", .works, "No app is installed, so each link opens in the program for its scheme.")]
+            : findings
     }
 
     private func associationFindings(_ apps: InstalledApps) -> [Finding] {
