@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
+package import TagLink
 
 /// Finds passwords, PINs and keys that are sent unencrypted, so that traces don't show them and recordings don't store
 /// them.
@@ -35,6 +35,18 @@ package struct SecretFinder: Sendable, Hashable {
 
     /// Forgets all previous frames. Call it when the field was turned off or on, or another tag may be near.
     package mutating func fieldChanged() { self = SecretFinder() }
+
+    /// Handles a request as it is sent, perhaps with a checksum that its host has added, and returns the ranges of its
+    /// secret bytes, in order.
+    package mutating func secrets(in request: Frame, over medium: Trace.Medium) -> [Range<Int>] {
+        let bare = request.withoutChecksum(over: medium).bytes
+        var ranges = secrets(in: bare, over: medium)
+        // The checksum tells about a secret before it.
+        if let last = ranges.popLast() {
+            ranges.append(last.lowerBound..<(last.upperBound == bare.count ? request.bytes.count : last.upperBound))
+        }
+        return ranges
+    }
 
     /// Handles a request, and returns the ranges of its secret bytes, in order.
     package mutating func secrets(in request: [UInt8], over medium: Trace.Medium) -> [Range<Int>] {

@@ -143,7 +143,7 @@ public struct TraceLineWriter: Sendable {
 
     private mutating func lines(of exchange: Trace.Exchange, at time: Duration?) -> [TraceLine] {
         let bare = exchange.request.withoutChecksum(over: exchange.medium)
-        let secrets = finder.secrets(in: bare.bytes, over: exchange.medium)
+        let secrets = finder.secrets(in: exchange.request, over: exchange.medium)
         let frame = exchange.request.concealing(secrets)
         interpreter.hidesData = !secrets.isEmpty
         let count = secrets.map(\.count).reduce(0, +)

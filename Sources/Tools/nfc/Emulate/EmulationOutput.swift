@@ -176,11 +176,7 @@ struct ExchangeExplainer {
         case .pcsc: secrets = finder.secrets(in: exchange.request, over: .commands)
         case .pn532: secrets = finder.secrets(inChipCommand: exchange.request)
         case .air:
-            secrets =
-                exchange.frames.map { frames in
-                    let bare = frames.request.withoutChecksum(over: frames.medium)
-                    return finder.secrets(in: bare.bytes, over: frames.medium)
-                } ?? []
+            secrets = exchange.frames.map { finder.secrets(in: $0.request, over: $0.medium) } ?? []
         }
         var shown = exchange
         shown.request = exchange.request.concealing(secrets)

@@ -40,8 +40,8 @@ struct PassportReadCommand: AsyncParsableCommand {
               nfc passport read --can env:CAN --out card
               nfc passport read document.json --mrz file:zone.txt --json
 
-            Exit status: 0 when it was read and nothing is wrong, 1 when the zone or number is
-            wrong, a signature or a hash is wrong, it left, or no document was found, 2
+            Exit status: 0 when it was read and nothing is wrong, 1 when the zone, the
+            number, a signature or a hash is wrong, it left, or no document was found, 2
             for wrong usage, 3 without a reader, 130 when cancelled.
             """
     )

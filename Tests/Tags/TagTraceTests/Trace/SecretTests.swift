@@ -72,6 +72,18 @@ struct SecretTests {
         }
     }
 
+    @Test func `password in a frame with its host's checksum: neither is shown`() {
+        let password: [UInt8] = [0x1B, 0x7A, 0x51, 0x39, 0x6B]
+        let checksum = Technology.nfcA.checksum(password)
+        for (frame, secrets) in [
+            (Frame(password), [1..<5]), (Frame(password + checksum, checksum: .none), [1..<7]),
+            (Frame([0x60] + Technology.nfcA.checksum([0x60]), checksum: .none), []),
+        ] {
+            var finder = SecretFinder()
+            #expect(finder.secrets(in: frame, over: .frames(.nfcA)) == secrets, "\(frame)")
+        }
+    }
+
     @Test func `secret finder, any bytes: every range is within them`() {
         var finder = SecretFinder()
         let media: [Trace.Medium] = [.commands] + Technology.allCases.map { .frames($0) }
