@@ -54,7 +54,7 @@ public final class PN532Reader: DiscoveringDriver {
         "NFC-B: Type 4B and other cards with ISO-DEP, one at a time.",
         "NFC-F: Type 3 and other FeliCa cards at 212 kbit/s, two at once.",
         "NFC-V: not supported. The chip lacks ISO/IEC 15693, so NFCISO15693Tag is unavailable.",
-        "As a card: ISO/IEC 14443-4 Type A, for CardSession.",
+        "As a card: ISO/IEC 14443-4 Type A, for CardSession and nfc emulate --air.",
         "It does not report when a tag arrives, so a session polls ten times a second.",
     ]
 

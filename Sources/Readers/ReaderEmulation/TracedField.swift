@@ -25,6 +25,14 @@ package struct Exchange: Sendable {
     package var frames: Trace.Exchange?
 }
 
+extension Exchange {
+    /// A command to a card whose blocks a chip handles by itself.
+    package static func command(_ request: [UInt8], answer: [UInt8]) -> Exchange {
+        let frames = Trace.Exchange(.commands, request: Frame(request), answer: .success(Frame(answer)))
+        return Exchange(layer: .air, name: "command", request: request, response: answer, frames: frames)
+    }
+}
+
 /// A field that reports each exchange with a tag.
 package final class TracedField: ForwardingField {
     package let field: any FieldDriver

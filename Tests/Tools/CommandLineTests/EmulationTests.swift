@@ -89,6 +89,28 @@ import Testing
         #expect(events.last?["reason"] == "termination")
     }
 
+    @Test(arguments: [("generic Type 4", "1"), ("NTAG215", "0")])
+    func `PN532 over the air: another reads the image's message, and writes a Type 4 tag`(
+        product: String,
+        saves: String
+    ) throws {
+        let script = """
+            happens '"ready"'; reader="--reader pn532:$PWD/one"
+            nfc tag create --product '\(product)' --link https://example.com --out air.json > /dev/null
+            '\(nfc.path)' emulate air.json --pn532 other --air --trace --json > air 2> air-errors & air=$!
+            until grep -q '"ready"' air; do sleep 0.01; done
+            nfc tag read $reader --json | grep -c https://example.com
+            nfc tag write $reader --text written > /dev/null; echo $?
+            kill $air; wait $air; echo $?; nfc tag read air.json --json | grep -c written
+            nfc emulate air.json --pn532 missing --air > /dev/null 2>&1; echo $?
+            kill $emulation; wait $emulation
+            """
+        let lines = try run("--pn532 one --facing other --json --timeout 600", script)
+        #expect(lines == ["1", "0", "0", saves, "3"], "\(folder.text("air"))\(folder.text("air-errors"))")
+        #expect(folder.lines("air").contains { $0.contains(#""meaning":"SELECT NDEF application""#) })
+        #expect(folder.text("air").contains("message-only") == (saves == "0"))
+    }
+
     @Test func `reader of pcscd: unplug and plug remove and make its socket, a command of 4096 bytes is answered`()
         throws
     {

@@ -53,6 +53,9 @@ package final class PN532CardPort: CardReaderPort {
         }
     }
 
+    /// Waits until the serial line of a card that was detached is closed.
+    package func finish() async { await state.withLock { $0.work }?.value }
+
     package func setEmulating(_ isEmulating: Bool) {
         state.withLock { state in
             guard let card = state.card, isEmulating != state.isEmulating else { return }

@@ -22,6 +22,10 @@ struct EmulateShowCommand: AsyncParsableCommand {
             write is saved to the image. If it can't be saved, or if a card shows only
             its UID, a note says so at the start.
 
+            With --air, the PN532 is a real one on that serial line, and shows the image
+            to phones and other readers as a Type 4 tag. It chooses the UID itself. Of an
+            image of another type it shows the message, and saves nothing.
+
             With --facing there is a second PN532 in the field of the first. A program
             can make it a card, as nfc-emulate-forum-tag4 does, and the first reads it.
 
@@ -30,6 +34,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
             Examples:
               nfc emulate card.nfc --pcsc --start-pcscd
               nfc emulate card.nfc --pn532 /tmp/pn532 --trace
+              nfc emulate card.json --pn532 /dev/ttyUSB0 --air
               nfc emulate --pn532 /tmp/reader --facing /tmp/card
 
             Exit status: 0 when it was asked to stop or the time is over, 1 when the
@@ -55,6 +60,9 @@ struct EmulateShowCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Emulate a PN532 whose serial line is linked at PATH.", valueName: "path"))
     var pn532: String?
+
+    @Flag(help: "With --pn532: show the tag over the air, with the real PN532 at PATH.")
+    var air = false
 
     @Option(help: ArgumentHelp("With --pn532: a second PN532 in its field, instead of an image.", valueName: "path"))
     var facing: String?
@@ -93,6 +101,9 @@ struct EmulateShowCommand: AsyncParsableCommand {
             image = file
         }
         guard pcsc != (pn532 != nil) else { throw ValidationError("Give either --pcsc or --pn532 PATH.") }
+        if air, pn532 == nil || facing != nil || commands {
+            throw ValidationError("--air needs --pn532 PATH, and neither --facing nor --commands.")
+        }
         if facing != nil {
             guard pn532 != nil else { throw ValidationError("--facing needs --pn532 PATH.") }
             guard facing != pn532 else { throw ValidationError("The two PN532 need different paths.") }
@@ -146,19 +157,24 @@ struct EmulateShowCommand: AsyncParsableCommand {
         _ output: EmulationOutput
     ) async throws -> EmulationSignals.End {
         try file.checkTarget(out)
-        let tag = file.makeTag()
+        let tag = air ? try await AirEmulation.tag(for: file) : file.makeTag()
+        // The image of another type has another memory.
+        let isCopy = air && file.contents.tagType != 4
         if pn532 != nil, tag.technology == .nfcV {
             throw CommandFailure("unsupported", "A PN532 can't read Type 5 tags. Use --pcsc instead.")
         }
-        for note in try EmulationNote.all(file, out: out) { output.note(note) }
+        for note in isCopy ? [.messageAlone] : try EmulationNote.all(file, out: out) { output.note(note) }
         let field = VirtualField()
         field.bring(tag)
-        let saver = EmulationSaver(file: file, tag: tag, out: out, onSaved: { output.saved($0) })
+        let saver = isCopy ? nil : EmulationSaver(file: file, tag: tag, out: out, onSaved: { output.saved($0) })
         let emulation = Emulation(field: field, tag: tag, product: file.product, output: output, saver: saver)
         let result: Result<EmulationSignals.End, EmulationError>
         do throws(EmulationError) {
             let end =
-                if let pn532 {
+                if air, let pn532, let tag = tag as? VirtualType4Tag {
+                    try await AirEmulation(output: output, onExchange: observer(emulation))
+                        .run(pn532, tag, product: file.product, until: signals)
+                } else if let pn532 {
                     try await showOnPN532(pn532, emulation, signals)
                 } else {
                     try await emulateOverPCSC(emulation, signals)
@@ -168,7 +184,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
             result = .failure(error)
         }
         // Save changes even if the reader failed, because programs may have written to the tag before.
-        try saver.finish()
+        try saver?.finish()
         return try result.get()
     }
 
@@ -177,7 +193,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
         var tag: any VirtualTag
         var product: String
         var output: EmulationOutput
-        var saver: EmulationSaver
+        var saver: EmulationSaver?
 
         var commands: EmulationCommands { EmulationCommands(field: field, tag: tag, output: output) }
     }
@@ -191,7 +207,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
     private func observer(_ emulation: Emulation) -> @Sendable (Exchange) -> Void {
         { [trace, output = emulation.output, saver = emulation.saver] exchange in
             if trace { output.exchange(exchange) }
-            saver.mayHaveChanged()
+            saver?.mayHaveChanged()
         }
     }
 
@@ -355,6 +371,11 @@ struct EmulationNote {
         let step = "Changes that programs make to the tag will be lost. To save them, name a file: --out card.json"
         return [EmulationNote(name: "not-saved", text: obstacle.text + " " + step)]
     }
+
+    static let messageAlone = EmulationNote(
+        name: "message-only",
+        text: "Only the message is shown, as a Type 4 tag. What readers write to it is not saved."
+    )
 
     private static func uidAlone(_ product: ClassicProduct) -> EmulationNote {
         EmulationNote(

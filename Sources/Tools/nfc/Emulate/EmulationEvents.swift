@@ -15,6 +15,8 @@ final class EmulationSignals: @unchecked Sendable {
         /// Standard output is broken.
         case outputBroken = "output-broken"
         case daemonEnded = "pcscd-ended"
+        /// The chip that shows the card over the air does not answer any more.
+        case readerGone = "reader-gone"
     }
 
     private enum Event: Sendable {
@@ -55,6 +57,9 @@ final class EmulationSignals: @unchecked Sendable {
 
     /// Records that a pcscd has connected to the reader.
     func readerIsTaken() { continuation.yield(.taken) }
+
+    /// Records that the chip that shows the card over the air is gone.
+    func readerIsGone() { continuation.yield(.end(.readerGone)) }
 
     /// Records that standard output is broken.
     func outputIsBroken() { continuation.yield(.end(.outputBroken)) }

@@ -43,6 +43,14 @@ final class EmulationOutput: Sendable {
         )
     }
 
+    func readyAir(_ reader: String, product: String) {
+        event(
+            "ready",
+            ["reader": reader, "product": product],
+            ["\(reader) shows \(product) to phones and readers.", "Press Ctrl-C to stop."]
+        )
+    }
+
     func readyFacing(_ path: String, terminal: String, facing: String, terminal facingTerminal: String) {
         event(
             "ready",

@@ -181,7 +181,8 @@ struct BatchWriting {
             }
         }
         do {
-            return try writing.content.filled { try filled($0) }.bytes(links.map { try filled($0, inLink: true) })
+            let inLink = { (link: String) in try filled(link, inLink: true) }
+            return try writing.content.filled(by: { try filled($0) }, inLinks: inLink).bytes(links.map(inLink))
         } catch {
             throw CommandFailure(reporting: error) ?? CommandFailure(.usage, "bad-table", "\(error)")
         }

@@ -289,6 +289,9 @@ struct WriteOptions: ParsableArguments {
 
 /// Options that specify a message: its records, or its bytes. Links are the command's arguments.
 struct MessageOptions: ParsableArguments {
+    @Option(help: "A link to write, with or without the option; can be repeated.")
+    var link: [String] = []
+
     @Option(help: "A text to write; can be repeated.")
     var text: [String] = []
 
@@ -341,8 +344,8 @@ struct MessageOptions: ParsableArguments {
     var isEmpty: Bool { message == nil && hasNoRecords }
 
     private var hasNoRecords: Bool {
-        text.isEmpty && wifi == nil && contact == nil && bluetooth == nil && location == nil && data.isEmpty
-            && app == nil
+        link.isEmpty && text.isEmpty && wifi == nil && contact == nil && bluetooth == nil && location == nil
+            && data.isEmpty && app == nil
     }
 
     /// Throws if there is no content but some is needed, or if the options contradict each other.
@@ -368,6 +371,9 @@ struct MessageOptions: ParsableArguments {
         if let language, !LanguageCode.isValid(language) {
             throw ValidationError("--language takes \(LanguageCode.requirement).")
         }
+        if let link = link.first(where: { !Self.isURI($0) }) {
+            throw ValidationError("--link takes a link with its scheme, such as https://example.com, not '\(link)'.")
+        }
         if let bluetooth, Self.address(bluetooth) == nil {
             throw ValidationError("--bluetooth takes an address of six bytes, such as 00:0B:57:12:34:56.")
         }
@@ -379,8 +385,12 @@ struct MessageOptions: ParsableArguments {
     private var isContactFile: Bool { contact?.lowercased().hasSuffix(".vcf") ?? false }
 
     /// Returns these options with every text replaced by what `fill` makes of it.
-    func filled(by fill: (String) throws -> String) rethrows -> MessageOptions {
+    func filled(
+        by fill: (String) throws -> String,
+        inLinks fillLink: (String) throws -> String
+    ) rethrows -> MessageOptions {
         var options = self
+        options.link = try link.map(fillLink)
         options.text = try text.map(fill)
         options.wifi = try wifi.map(fill)
         options.password = try password.map(fill)
@@ -397,7 +407,7 @@ struct MessageOptions: ParsableArguments {
     /// look at the first record to choose an app.
     func bytes(_ links: [String]) throws -> [UInt8] {
         if let message { return try message.checkedMessage() }
-        var records = try links.map { try NDEFRecord.uri($0) }
+        var records = try (links + link).map { try NDEFRecord.uri($0) }
         records += try text.map { try .text($0, language: language ?? "en") }
         if let wifi { records.append(try Self.network(wifi, password).makeRecord(identifier: [])) }
         if let contact {

@@ -52,6 +52,11 @@ public final class VirtualType4Tag: ChipTag {
 
     /// A copy of the card in its current state, including its memory.
     public var card: any Card { chip.withLock { $0.card } }
+
+    /// Lets the card execute a message, for a reader's chip that handles ISO-DEP itself. Returns the answer.
+    package func process(_ message: [UInt8]) -> [UInt8] {
+        chip.withLock { $0.card.process(message, tear: nil).bytes }
+    }
 }
 
 extension Type4FrontEnd {
