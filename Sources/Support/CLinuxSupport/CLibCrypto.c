@@ -27,6 +27,9 @@ typedef int pem_password_cb(char *buffer, int size, int writes, void *data);
 
 enum {
     POINT_CONVERSION_UNCOMPRESSED = 4,
+    EVP_PKEY_RSA = 6,
+    EVP_PKEY_CTRL_RSA_PADDING = 0x1001,
+    RSA_NO_PADDING = 3,
     OPENSSL_INIT_NO_ATEXIT = 0x00080000,
     CMS_NO_SIGNER_CERT_VERIFY = 0x20,
     CMS_BINARY = 0x80,
@@ -108,6 +111,12 @@ enum {
     FUNCTION(BIGNUM *, BN_bin2bn, (const unsigned char *bytes, int size, BIGNUM *number))                            \
     FUNCTION(void, BN_clear_free, (BIGNUM * number))                                                                 \
     FUNCTION(void, ERR_clear_error, (void))                                                                          \
+    FUNCTION(int, EVP_PKEY_verify_recover_init, (EVP_PKEY_CTX * context))                                            \
+    FUNCTION(int, EVP_PKEY_CTX_ctrl,                                                                                 \
+             (EVP_PKEY_CTX * context, int type, int operation, int command, int number, void *pointer))              \
+    FUNCTION(int, EVP_PKEY_verify_recover,                                                                           \
+             (EVP_PKEY_CTX * context, unsigned char *content, size_t *size, const unsigned char *signature,          \
+              size_t signature_size))                                                                                \
     FUNCTION(int, EVP_PKEY_verify,                                                                                   \
              (EVP_PKEY_CTX * context, const unsigned char *signature, size_t signature_size,                         \
               const unsigned char *hash, size_t size))
@@ -204,6 +213,22 @@ bool ocn_crypto_verify(const uint8_t *key, size_t key_size, const uint8_t *hash,
     EVP_PKEY_CTX_free(context);
     EVP_PKEY_free(public_key);
     return is_valid;
+}
+
+size_t ocn_crypto_recover(const uint8_t *key, size_t key_size, const uint8_t *signature, size_t signature_size,
+                          uint8_t *content, size_t capacity) {
+    EVP_PKEY *public_key = d2i_PUBKEY(NULL, &key, (long)key_size);
+    if (public_key == NULL) return 0;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new(public_key, NULL);
+    size_t length = 0;
+    bool is_done = context != NULL && EVP_PKEY_verify_recover_init(context) == 1
+        && EVP_PKEY_CTX_ctrl(context, EVP_PKEY_RSA, -1, EVP_PKEY_CTRL_RSA_PADDING, RSA_NO_PADDING, NULL) == 1
+        && EVP_PKEY_verify_recover(context, NULL, &length, signature, signature_size) == 1 && length <= capacity
+        && EVP_PKEY_verify_recover(context, content, &length, signature, signature_size) == 1;
+    EVP_PKEY_CTX_free(context);
+    EVP_PKEY_free(public_key);
+    ERR_clear_error();
+    return is_done ? length : 0;
 }
 
 size_t ocn_crypto_curve_point(const char *curve, const uint8_t *factor, size_t factor_size, const uint8_t *point,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinuxSupport
 
-/// A public key on an elliptic curve, for signatures of ECDSA (SEC 1 2.0, 4.1.4).
+/// A public key, for signatures of ECDSA (SEC 1 2.0, 4.1.4), or of RSA with message recovery.
 package struct VerifyingKey: Sendable, Hashable {
     /// A curve of SEC 2, with the length of a coordinate.
     package enum Curve: Sendable, Hashable {
@@ -30,15 +30,19 @@ package struct VerifyingKey: Sendable, Hashable {
         }
     }
 
-    private let curve: Curve
     /// SubjectPublicKeyInfo (RFC 5480, 2).
     private let encoded: [UInt8]
+    /// The length of a coordinate; nil for that of a signature.
+    private let size: Int?
+
+    /// Creates a key from its SubjectPublicKeyInfo in DER, which may be of any curve.
+    package init(encoded: [UInt8]) { (self.encoded, size) = (encoded, nil) }
 
     /// Creates a key. An invalid point is only detected by ``verifies(_:of:)``, which then returns false.
     ///
     /// - Parameter point: the uncompressed point: 04, x, y.
     package init(_ curve: Curve, point: [UInt8]) {
-        self.curve = curve
+        size = curve.size
         let ellipticCurveKey: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
         let algorithm = Self.object(0x06, ellipticCurveKey) + Self.object(0x06, curve.identifier)
         encoded = Self.object(0x30, Self.object(0x30, algorithm) + Self.object(0x03, [0x00] + point))
@@ -52,10 +56,26 @@ package struct VerifyingKey: Sendable, Hashable {
     /// - Throws: ``CryptographyError`` with `libraryMissing`.
     package func verifies(_ signature: [UInt8], of hash: [UInt8]) throws(CryptographyError) -> Bool {
         try LibCrypto.open()
-        guard signature.count == 2 * curve.size else { return false }
-        let numbers = Self.number(signature.prefix(curve.size)) + Self.number(signature.suffix(curve.size))
+        let size = size ?? signature.count / 2
+        guard signature.count == 2 * size, (1...66).contains(size) else { return false }
+        let numbers = Self.number(signature.prefix(size)) + Self.number(signature.suffix(size))
         let sequence = Self.object(0x30, numbers)
         return unsafe ocn_crypto_verify(encoded, encoded.count, hash, hash.count, sequence, sequence.count)
+    }
+
+    /// Returns what an RSA signature of ISO/IEC 9796-2 holds, as long as the key's modulus; nil for another key.
+    package func recovered(_ signature: [UInt8]) throws(CryptographyError) -> [UInt8]? {
+        try LibCrypto.open()
+        var content = [UInt8](repeating: 0, count: 2048)
+        let length = unsafe ocn_crypto_recover(
+            encoded,
+            encoded.count,
+            signature,
+            signature.count,
+            &content,
+            content.count
+        )
+        return length > 0 ? Array(content[..<length]) : nil
     }
 
     /// An unsigned integer in DER: without leading zeros, but with one if its first bit is set (X.690, 8.3).
@@ -64,8 +84,8 @@ package struct VerifyingKey: Sendable, Hashable {
         return object(0x02, digits.first.map { $0 < 0x80 } ?? false ? Array(digits) : [0] + digits)
     }
 
-    /// An object of at most 127 bytes in DER.
+    /// An object of at most 255 bytes in DER.
     private static func object(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
-        [tag, UInt8(contents.count)] + contents
+        [tag] + (contents.count < 0x80 ? [] : [0x81]) + [UInt8(contents.count)] + contents
     }
 }

@@ -214,6 +214,112 @@ struct EMRTDSessionTests {
         }
     }
 
+    // MARK: The chip's proofs
+
+    @Test(arguments: [1, 2, 3, 4] as [UInt8])
+    func `chip with its key: proves both ways that it is no copy, and the session goes on`(cipher: UInt8) async throws {
+        for hasPACE in [false, true] {
+            let contents = try Self.chipContents(cipher, hasPACE)
+            var session = try await Self.begin(VirtualType4Tag(contents))
+            let (group, signing) = (try #require(contents.files[0x010E]), try #require(contents.files[0x010F]))
+            #expect(try await session.authenticateActively(signing, information: group))
+            #expect(try await session.authenticateChip(group))
+            #expect(try await session.read(0x010F) == signing)
+            #expect(try await session.authenticateChip(group))
+            #expect(try await session.read(0x0101) == contents.files[0x0101])
+        }
+    }
+
+    @Test(arguments: [1, 2] as [UInt8]) func `copy of a chip: fails both proofs`(cipher: UInt8) async throws {
+        var copy = try Self.chipContents(cipher)
+        copy.chipKey = Array(2...33)
+        let (group, signing) = (try #require(copy.files[0x010E]), try #require(copy.files[0x010F]))
+        var session = try await Self.begin(VirtualType4Tag(copy))
+        await #expect(throws: TagError(.authenticationFailed, "")) {
+            _ = try await session.authenticateActively(signing, information: group)
+        }
+        await #expect(throws: TagError(.authenticationFailed, "")) { _ = try await session.authenticateChip(group) }
+    }
+
+    @Test func `curve with its parameters written out, and a numbered key: both are used`() async throws {
+        var contents = try Self.chipContents(2)
+        let group = try #require(contents.files[0x010E])
+        let curve = try #require(EllipticCurve(number: 13))
+        let generator = try curve.publicKey(of: [1])
+        let name = DataObject(0x06, curve.identifier).bytes
+        let place = try #require(group.firstRange(of: name))
+        let parameters = DataObject(
+            0x30,
+            [
+                DataObject(0x02, [1]), DataObject(0x30, [UInt8]()), DataObject(0x30, [UInt8]()),
+                DataObject(0x04, generator),
+            ]
+        )
+        let point = try #require(group.firstRange(of: [0x03, 0x42, 0x00, 0x04]))
+        let algorithm = group[(place.lowerBound - 9)..<place.lowerBound] + parameters.bytes
+        let key = DataObject(0x30, Array(algorithm)).bytes + group[point.lowerBound..<(point.lowerBound + 68)]
+        let identifier = DataObject(0x06, [0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x01, 0x02]).bytes
+        let fields = identifier + DataObject(0x30, key).bytes + [0x02, 0x01, 0x07]
+        let protocolFields = DataObject(0x06, [0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x03, 0x02, 0x02]).bytes
+        let set = DataObject(
+            0x31,
+            [DataObject(0x30, fields), DataObject(0x30, protocolFields + [0x02, 0x01, 0x01, 0x02, 0x01, 0x07])]
+        )
+        contents.files[0x010E] = DataObject(0x6E, [set]).bytes
+        var session = try await Self.begin(VirtualType4Tag(contents))
+        #expect(try await session.authenticateChip(try #require(contents.files[0x010E])))
+        #expect(try await session.read(0x0101) == contents.files[0x0101])
+        #expect(try await session.authenticateChip([0x6E, 0x02, 0x31, 0x00]) == false)
+    }
+
+    /// Signatures that OpenSSL made with keys of RSA, of random bytes and the challenge of ICAO 9303-11.
+    @Test(
+        arguments: [
+            (
+                "30819f300d06092a864886f70d010101050003818d0030818902818100ec4dc34b2962971fe7e5baf443e02bf03efa32fd84c74b7d3b"
+                    + "cc26219d94835217343b7cd13f2a1c708a60614fae179bf3c4d123c4b1d4f34d13b93c7fef97520eec6cf9edf944169adaa973bc8e4e"
+                    + "9136435bd8af673b5e472a08d35408dec679763e9d6e430a3c0b3b9edb5d6429229d9cd6adbba2fb3339c4f202521388fb0203010001",
+                "b6ed06d20a0fb328d0a03bf25d635f993b6b886921a99c6f553cc5c084fd85333d631315a0bd318103b721"
+                    + "366a5e72acb2145450b0a189906a6e542e1347faea98867d9980b231acd13c05905625122d8b92c49b2f04"
+                    + "2f3c6757004eb78741bd5f91da5d07193c029d1601b8fb7e9c56c7624ce5f47443305a45f386fdc6e38d"
+            ),
+            (
+                "30819f300d06092a864886f70d010101050003818d0030818902818100ae55fcbcc49f867b0fb5578041845233f4735b9ca63e459903"
+                    + "2427ed7a7e13a84e5a0cd407397665f75047c1288e0723d9d5dc22f4b9f1158306e79ae280938d4c1ace2c6642dc121a79483530e90f"
+                    + "403cc1e851483edd44a96e615042d1844b4f70b2ff34a188118b8957ec49ee553fc4ff0bfe0b3f269228d11a750d1d9c650203010001",
+                "2150466dc63b0b1426408532838b62669856376f5531acf2508951cfee2ff941e866368111a91e8730f8d4"
+                    + "47cbc8e141309d15d565145bc940bb507d62c37a2b84e229bc9525f2931a123b76872096d87c08cd027096"
+                    + "f1ba43d3bde17a34f45948e5f1652cb266896e35b1b1dea8da291855a78b35f86a327eec216e682ca782"
+            ),
+        ]
+    ) func `active authentication with RSA: a signature of this challenge alone is a proof`(
+        key: String,
+        signature: String
+    )
+        throws
+    {
+        let challenge: [UInt8] = [0xF1, 0x73, 0x58, 0x99, 0x74, 0xBF, 0x40, 0xC6]
+        let encoded = try #require([UInt8](hexadecimal: key.utf8))
+        let bytes = try #require([UInt8](hexadecimal: signature.utf8))
+        let active = try #require(ActiveKey([0x6F, 0x81, UInt8(encoded.count)] + encoded, information: nil))
+        #expect(try active.verifies(bytes, of: challenge))
+        #expect(try !active.verifies(bytes, of: challenge.reversed()))
+        #expect(try !active.verifies(bytes.dropLast() + [bytes[127] ^ 1], of: challenge))
+        #expect(try !active.verifies([], of: challenge))
+    }
+
+    private static func chipContents(_ cipher: UInt8, _ hasPACE: Bool = false) throws -> EMRTDContents {
+        let key = EMRTDContents.testChipKey
+        var contents = try EMRTDContents(
+            MachineReadableZone(zone),
+            otherGroups: EMRTDContents.chipGroups(key, cipher: cipher),
+            chipKey: key,
+            signer: .test
+        )
+        if hasPACE { contents.cardAccess = EMRTDContents.pace }
+        return contents
+    }
+
     // MARK: Signature
 
     private static func pem(_ certificate: [UInt8]) -> [UInt8] {

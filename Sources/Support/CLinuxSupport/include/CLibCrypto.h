@@ -53,6 +53,13 @@ size_t ocn_crypto_sign(const uint8_t *key, size_t key_size, enum ocn_digest dige
 bool ocn_crypto_verify(const uint8_t *key, size_t key_size, const uint8_t *hash, size_t size, const uint8_t *signature,
                        size_t signature_size);
 
+// Returns what an RSA signature in a scheme of ISO/IEC 9796-2 holds: the signature to the power of a public key in DER
+// (SubjectPublicKeyInfo), without any padding removed.
+//
+// Returns its length; 0 for another key, or if it may be longer than `capacity`.
+size_t ocn_crypto_recover(const uint8_t *key, size_t key_size, const uint8_t *signature, size_t signature_size,
+                          uint8_t *content, size_t capacity);
+
 // Computes a point of an elliptic curve: the generator times `factor`, plus `point` times `point_factor`. Either may be left
 // out, with NULL. Numbers are big-endian, and points uncompressed (SEC 1, 2.3.3).
 //

@@ -12,7 +12,7 @@ package struct EMRTDSession: Sendable {
     private static let chunk = 0xDC
 
     private let card: any APDULink
-    private let keys: EMRTDKeys
+    private var keys: EMRTDKeys
     /// The send sequence counter, which counts commands and answers.
     private var counter: UInt64
 
@@ -95,6 +95,9 @@ package struct EMRTDSession: Sendable {
         (self.card, self.keys, self.counter) = (card, keys, counter)
     }
 
+    /// Goes on with other keys.
+    mutating func restart(with keys: EMRTDKeys) { (self.keys, counter) = (keys, 0) }
+
     /// Reads a file: EF.COM 011E, EF.SOD 011D, or 0101 to 0110 for a data group.
     ///
     /// - Returns: the file's data object; nil when the document does not have the file, or does not show it.
@@ -145,8 +148,8 @@ package struct EMRTDSession: Sendable {
         return start + 1 + count + bytes[(start + 1)...(start + count)].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Sends a command by secure messaging (9.8).
-    private mutating func send(
+    /// Sends a command by secure messaging (9.8). More than 256 expected bytes make it an extended one.
+    mutating func send(
         _ instruction: UInt8,
         _ p1: UInt8,
         _ p2: UInt8,
@@ -163,12 +166,16 @@ package struct EMRTDSession: Sendable {
                 let encrypted = try keys.encrypt(data.paddedWithMark(to: block), counter: sent)
                 objects += DataObject(isOdd ? 0x85 : 0x87, (isOdd ? [] : [0x01]) + encrypted).bytes
             }
-            if let expectedLength { objects += DataObject(0x97, [UInt8(truncatingIfNeeded: expectedLength)]).bytes }
+            if let expectedLength {
+                let length = [UInt8](bigEndian: expectedLength & 0xFFFF, count: expectedLength > 256 ? 2 : 1)
+                objects += DataObject(0x97, length).bytes
+            }
             let header = [0x0C, instruction, p1, p2].paddedWithMark(to: block)
             let code = try keys.code(header + objects, counter: sent)
             return objects + DataObject(0x8E, code).bytes
         }
-        let answer = try await card.send(CommandAPDU(0x0C, instruction, p1, p2, data: body, expectedLength: 256))
+        let length = max(expectedLength ?? 0, 256)
+        let answer = try await card.send(CommandAPDU(0x0C, instruction, p1, p2, data: body, expectedLength: length))
         // A document that ends the session answers without protection.
         guard let objects = DataObject.sequence(answer.data), let code = objects.last, code.tag == 0x8E else {
             throw TagError(.refused, "The document ended the session with \(answer.status).")

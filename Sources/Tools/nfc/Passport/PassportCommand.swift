@@ -29,7 +29,9 @@ struct PassportReadCommand: AsyncParsableCommand {
 
             The signed hashes show that the data are as they were signed, and --csca
             that the signer belongs to a country: a file with certificates in PEM, such
-            as the master list of a country's authority. A copied chip passes too.
+            as the master list of a country's authority. A copied chip passes too,
+            unless the document has a key to prove that it is none: by active
+            authentication, or by chip authentication over an elliptic curve.
 
             Other users can see the words of a command, so better use file:PATH or
             env:NAME for the zone.
@@ -130,7 +132,8 @@ struct PassportReadCommand: AsyncParsableCommand {
             return bytes
         }
         let prompt = "Hold the document near the reader, and don't move it."
-        let (files, _) = try await source.read(prompt, done: "The document was read.") { tag throws(TagError) in
+        let done = "The document was read."
+        let ((files, proof), _) = try await source.read(prompt, done: done) { tag throws(TagError) in
             guard let card = tag.card else {
                 throw TagError(.unsupported, "This tag is not an electronic travel document.")
             }
@@ -143,9 +146,9 @@ struct PassportReadCommand: AsyncParsableCommand {
             {
                 files[file] = try await session.read(file)
             }
-            return files
+            return (files, try await PassportReport.ChipProof(asking: &session, files))
         }
-        let report = try PassportReport(files, issuers: issuers)
+        let report = try PassportReport(files, proof, issuers: issuers)
         if let out { try report.save(to: out) }
         printResult(json: json, report.object, report.lines)
         if report.isWrong { throw ExitCode(CommandFailure.Status.refused.rawValue) }
@@ -161,9 +164,37 @@ struct PassportReport {
     /// What is wrong with the signature; nil when it is right.
     private var problem: String?
     private let checksIssuer: Bool
+    private let proof: ChipProof
 
-    init(_ files: [UInt16: [UInt8]], issuers: [UInt8]?) throws {
+    /// What the chip proves about itself.
+    enum ChipProof: Sendable {
+        /// It has the private keys that belong to these data groups.
+        case given([Int])
+        /// A sentence about what is wrong.
+        case failed(String)
+
+        /// Asks for all proofs that the data groups announce. Chip authentication comes last, because it changes the
+        /// session's keys.
+        init(asking session: inout EMRTDSession, _ files: [UInt16: [UInt8]]) async throws(TagError) {
+            var groups: [Int] = []
+            do throws(TagError) {
+                if let group = files[0x010F],
+                    try await session.authenticateActively(group, information: files[0x010E])
+                {
+                    groups.append(15)
+                }
+                if let group = files[0x010E], try await session.authenticateChip(group) { groups.append(14) }
+                self = .given(groups)
+            } catch {
+                guard [.authenticationFailed, .refused, .badAnswer].contains(error.code) else { throw error }
+                self = .failed(error.reason)
+            }
+        }
+    }
+
+    init(_ files: [UInt16: [UInt8]], _ proof: ChipProof, issuers: [UInt8]?) throws {
         self.files = files
+        self.proof = proof
         checksIssuer = issuers != nil
         // Data group 1 is 61 with the zone in 5F1F.
         var rest = (files[0x0101] ?? [])[...]
@@ -200,7 +231,18 @@ struct PassportReport {
         return nil
     }
 
-    var isWrong: Bool { problem != nil || isUnchanged.values.contains(false) }
+    var isWrong: Bool { problem != nil || isUnchanged.values.contains(false) || chip.problem != nil }
+
+    /// Whether the chip proved that it is no copy, as far as the signature is right: a key that was not signed proves
+    /// nothing.
+    private var chip: (proofs: [String], problem: String?) {
+        switch proof {
+        case .failed(let reason): return ([], reason)
+        case .given(let groups):
+            let signed = groups.filter { isUnchanged[$0] == true }
+            return (signed.map { $0 == 14 ? "chip authentication" : "active authentication" }, nil)
+        }
+    }
 
     func save(to folder: String) throws {
         do {
@@ -225,6 +267,7 @@ struct PassportReport {
             "ok": !isWrong, "kind": zone.kind, "issuer": zone.issuer, "number": number, "surname": names.surname,
             "given_names": names.given, "nationality": zone.nationality, "sex": zone.sex,
             "birth": zone.dateOfBirth, "expiry": zone.dateOfExpiry, "mrz": zone.lines,
+            "chip_proofs": chip.proofs, "chip_problem": chip.problem,
             "signature": problem == nil ? (checksIssuer ? "trusted" : "valid") : "wrong", "problem": problem,
             "groups": groups.map { number, bytes -> JSONObject in
                 ["number": number, "bytes": bytes.count, "unchanged": isUnchanged[number] ?? nil]
@@ -246,6 +289,13 @@ struct PassportReport {
                 case nil: "not checked"
                 }
             lines.append("Data group \(number): \(bytes.count) bytes, \(state)")
+        }
+        if let problem = chip.problem {
+            lines.append("Chip: NOT TRUSTED. \(problem)")
+        } else if chip.proofs.isEmpty {
+            lines.append("Chip: it may be a copy, because it has no key to prove otherwise")
+        } else {
+            lines.append("Chip: no copy of another, as it proved by \(chip.proofs.joined(separator: " and "))")
         }
         if let problem {
             lines.append("Signature: not trusted. \(problem)")

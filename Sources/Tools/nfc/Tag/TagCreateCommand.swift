@@ -211,7 +211,11 @@ struct TagCreateCommand: AsyncParsableCommand {
             let zone = try Secret.text(mrz)
             let number = try can.map(PassportReadCommand.accessNumber)
             do throws(EMRTDError) {
-                var document = try EMRTDContents(MachineReadableZone(zone), signer: .test)
+                var document = try EMRTDContents(
+                    MachineReadableZone(zone),
+                    chipKey: EMRTDContents.testChipKey,
+                    signer: .test
+                )
                 document.accessNumber = number
                 if can != nil { document.cardAccess = EMRTDContents.pace }
                 let frontEnd = uid.map { Type4FrontEnd.emrtd(uid: $0.bytes) } ?? .randomEMRTD

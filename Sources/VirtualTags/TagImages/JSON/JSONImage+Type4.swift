@@ -54,6 +54,7 @@ extension JSONImage {
             members.append(("mrz", "\"\(emrtd.zone.lines.joined())\""))
             if let access = emrtd.cardAccess { members.append(("card_access", quoted(access))) }
             if let number = emrtd.accessNumber { members.append(("can", JSONText.quoted(number))) }
+            if let key = emrtd.chipKey { members.append(("chip_key", quoted(key))) }
         case .emv(let emv): members += self.members(of: emv)
         case .version(let version): members += self.members(of: version)
         case .unspecified: break
@@ -168,7 +169,7 @@ extension JSONImage {
 
     /// Reads a travel document: `mrz`, the machine readable zone, with or without `\n` between lines; `files` by
     /// identifier, by default those that `EMRTDContents` creates from the zone; `card_access` if EF.CardAccess exists;
-    /// and `can`, the card access number.
+    /// `can`, the card access number; and `chip_key`, the chip's private key.
     private static func emrtd(_ fields: JSONFields) throws(TagImageError) -> EMRTDContents {
         let text = try fields.text("mrz")
         let zone: MachineReadableZone
@@ -193,6 +194,7 @@ extension JSONImage {
             guard EMRTDContents.isAccessNumber(number) else { throw fields.malformed("can", "is not 4 to 20 digits") }
             contents.accessNumber = number
         }
+        if fields.hasValue("chip_key") { contents.chipKey = try fields.bytes("chip_key", count: 32) }
         return contents
     }
 

@@ -11,7 +11,10 @@ import TagLink
 ///
 /// An unprotected command ends the secure messaging session. So does a command with an invalid data object or MAC.
 ///
-/// Not modelled: PACE with other mappings, the proof of chip authentication mapping, active authentication, chip authentication, terminal authentication, and writing.
+/// With a ``EMRTDContents/chipKey`` it proves that it is no copy, by chip authentication and active authentication.
+///
+/// Not modelled: PACE with other mappings, the proof of chip authentication mapping, terminal authentication, and
+/// writing.
 public struct EMRTDCard: Card {
     /// The name of the application (AID).
     public static let applicationName: [UInt8] = [0xA0, 0x00, 0x00, 0x02, 0x47, 0x10, 0x01]
@@ -37,6 +40,10 @@ public struct EMRTDCard: Card {
     private var messaging: EMRTDSecureMessaging?
     /// The step of PACE that was answered last.
     var pace: PACEStep?
+    /// The cipher of the chip authentication that has begun.
+    var chosenChipCipher: EMRTDKeys.Cipher?
+    /// The keys of the commands after this one.
+    var nextKeys: EMRTDKeys?
 
     /// Creates a document without a selection. Its random number generator returns the given bytes first: 8 for a
     /// challenge, then 16 for its part of the session keys; or for PACE 16 for a nonce, then 80 for each of two private
@@ -53,6 +60,8 @@ public struct EMRTDCard: Card {
         pendingChallenge = nil
         messaging = nil
         pace = nil
+        chosenChipCipher = nil
+        nextKeys = nil
     }
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
@@ -73,7 +82,7 @@ public struct EMRTDCard: Card {
             let length = session.capacity(min(command.expectedLength ?? 256, Self.maximumLength))
             let reply = CardAnswer { () throws(CardStatus) in try execute(plain, capacity: length, isOpen: true) }
             let answer = try session.seal(reply, to: command.ins)
-            messaging = session
+            messaging = nextKeys.take().map { EMRTDSecureMessaging(keys: $0, counter: 0) } ?? session
             return CardAnswer(answer)
         }
     }
@@ -83,15 +92,18 @@ public struct EMRTDCard: Card {
     /// zone.
     private mutating func execute(_ command: CardCommand, capacity: Int, isOpen: Bool) throws(CardStatus) -> CardAnswer
     {
-        let (challenge, step) = (pendingChallenge, pace)
+        let (challenge, step, cipher) = (pendingChallenge, pace, chosenChipCipher)
         pendingChallenge = nil
         pace = nil
+        chosenChipCipher = nil
         switch command.ins {
         case 0xA4: return try select(command, isOpen: isOpen)
         case 0xB0, 0xB1: return try read(command, capacity: capacity, isOpen: isOpen)
         case 0x84: return try makeChallenge(command)
-        case 0x22 where !isOpen: return try beginPACE(command)
-        case 0x86 where !isOpen:
+        case 0x22: return isOpen ? try beginChipAuthentication(command) : try beginPACE(command)
+        case 0x86 where isOpen: return try continueChipAuthentication(command, cipher)
+        case 0x88 where isOpen: return try signChallenge(command)
+        case 0x86:
             let (answer, keys) = try continuePACE(command, after: step)
             if let keys {
                 isApplicationSelected = false

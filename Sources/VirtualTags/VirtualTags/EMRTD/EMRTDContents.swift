@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import CardCryptography
 import TagLink
 
 /// The contents of an electronic travel document: the files of its application, and the zone that unlocks them.
@@ -19,6 +20,9 @@ public struct EMRTDContents: Sendable, Hashable {
     public var cardAccess: [UInt8]?
     /// The card access number (CAN): six printed digits, which open a document with PACE; nil for a document without one.
     public var accessNumber: String?
+    /// The chip's private key on brainpoolP256r1, 32 bytes, whose public key is in data groups 14 and 15; nil for a chip that can't
+    /// prove that it is no copy.
+    @Hidden public var chipKey: [UInt8]?
 
     /// Whether a text can be a card access number: 4 to 20 digits. Documents print six.
     package static func isAccessNumber(_ text: String) -> Bool {
@@ -51,6 +55,7 @@ public struct EMRTDContents: Sendable, Hashable {
     ///   - zone: the printed zone.
     ///   - portrait: a portrait, a JPEG file; by default a drawing of an invented face.
     ///   - otherGroups: the complete files of data groups 3 to 16 by number, each starting with its tag.
+    ///   - chipKey: the chip's private key, which adds data groups 14 and 15; nil for a chip that can't prove that it is no copy.
     ///   - signer: the signer of the data groups' hashes. Use ``EMRTDSigner/test`` for a document that nobody needs to
     ///     trust.
     /// - Throws: ``EMRTDError`` with `unsuitableContents`, or `cryptography` when the system's libcrypto is missing.
@@ -58,12 +63,14 @@ public struct EMRTDContents: Sendable, Hashable {
         _ zone: MachineReadableZone,
         portrait: [UInt8] = samplePortrait,
         otherGroups: [Int: [UInt8]] = [:],
+        chipKey: [UInt8]? = nil,
         signer: EMRTDSigner
     ) throws(EMRTDError) {
         guard let face = Self.faceGroup(portrait) else {
             throw EMRTDError(.unsuitableContents, "The portrait is not a JPEG picture.")
         }
-        var groups = otherGroups
+        var groups = try chipKey.map { key throws(EMRTDError) in try Self.chipGroups(key) } ?? [:]
+        groups.merge(otherGroups) { $1 }
         groups[1] = Self.zoneGroup(zone)
         groups[2] = face
         for (number, file) in groups {
@@ -77,6 +84,7 @@ public struct EMRTDContents: Sendable, Hashable {
         ]
         for (number, file) in groups { files[0x0100 | UInt16(number)] = file }
         self.init(zone, files: files)
+        self.chipKey = chipKey
     }
 }
 
