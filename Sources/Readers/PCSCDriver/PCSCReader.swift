@@ -158,6 +158,21 @@ public final class PCSCReader: DiscoveringDriver {
         monitor.setInterrupted(isInterrupted)
     }
 
+    /// On an ACR122U: green with a short beep, or red with two. Its LED and buzzer have a command that other readers lack
+    /// (ACR122U API 2.04, 6.2).
+    public func signal(isSuccess: Bool) async -> Bool {
+        // Both LEDs change, and end red or green. Blinking begins with that LED on; 200 ms on, 100 ms off, once or twice,
+        // with the buzzer in the first part.
+        let (state, times): (UInt8, UInt8) = isSuccess ? (0b1010_1110, 1) : (0b0101_1101, 2)
+        let answer = try? await thread.perform(cancelling: service) { [self] () throws(LinkError) -> ReaderAnswer? in
+            guard let connection = self.state.withLock({ $0.connection }), connection.reader.contains("ACR122") else {
+                return nil
+            }
+            return try connection.ask([0xFF, 0x00, 0x40, state, 0x04, 0x02, 0x01, times, 0x01])
+        }
+        return answer.map { $0.status >> 8 == 0x90 } ?? false
+    }
+
     /// Closes the card and turns its power off.
     public func release() async {
         await withCheckedContinuation { continuation in

@@ -48,6 +48,11 @@ public protocol ReaderDriver: AnyObject, Sendable {
     /// - Returns: false if the tag left, even if it has returned since.
     func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool
 
+    /// Tells the person at the reader whether a tag was used, by light and sound. Only call this while a tag is in use.
+    ///
+    /// - Returns: false if the reader has no light or sound that the driver can switch.
+    func signal(isSuccess: Bool) async -> Bool
+
     /// The reader inside a recording wrapper, for calls that must not be recorded. Without such a wrapper, the reader
     /// itself.
     var unrecorded: any ReaderDriver { get }
@@ -60,6 +65,9 @@ public protocol ReaderDriver: AnyObject, Sendable {
 extension ReaderDriver {
     /// The reader itself, the default for readers that do not wrap another one to record it.
     public var unrecorded: any ReaderDriver { self }
+
+    /// Does nothing, the default for readers without a light or sound of their own.
+    public func signal(isSuccess: Bool) async -> Bool { false }
 
     /// True, the default for readers of real or virtual tags.
     public var reportsPresenceInTime: Bool { true }

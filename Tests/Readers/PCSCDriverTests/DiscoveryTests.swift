@@ -18,6 +18,20 @@ struct DiscoveryTests {
             .discover(Cards.everyTechnology, systemCodes: systemCodes).first?.identity
     }
 
+    @Test func `feedback: an ACR122U blinks and beeps once or twice; a refusal, no tag or another reader gives none`()
+        async throws
+    {
+        let table = ["ffca000000": "04112233445566 9000", "ff0040ae0402010101": "9002", "ff00405d0402010201": "6300"]
+        for name in [Cards.name, "Other Contactless 00 00"] {
+            let service = Cards.service(Cards.type2Answer, name: name) { [UInt8](hex: table[$0.hex] ?? "6a81") }
+            let reader = PCSCReader(.first, layer: service)
+            #expect(await !reader.signal(isSuccess: true))
+            _ = try await Cards.tag(reader)
+            #expect(await reader.signal(isSuccess: true) == (name == Cards.name))
+            #expect(await !reader.signal(isSuccess: false))
+        }
+    }
+
     @Test func `an ISO-DEP card: identity, ATS and APDUs`() async throws {
         for (historical, ats, wanted) in [
             ("81800180 80", "067577810280 9000", "067577810280"), ("828001 C105 47", "6a81", "0408c105"),

@@ -153,8 +153,10 @@ struct BatchWriting {
             if let failure = outcome.failure { throw CommandFailure(failure) }
         } catch {
             guard !error.isCutOff else { throw error }
+            await session.signal(isSuccess: false)
             return session.print { error.on(session.readerName).print(json: json) }
         }
+        await session.signal(isSuccess: true)
         session.print {
             printResult(
                 json: json,

@@ -63,6 +63,7 @@ struct ScanCommand: AsyncParsableCommand {
             case .detected(let tags):
                 for tag in tags {
                     failure = await read(tag, in: scan)
+                    await scan.signal(isSuccess: failure == nil)
                     if failure == nil {
                         visit = .used
                         if !many { break }

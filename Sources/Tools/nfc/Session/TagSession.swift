@@ -14,12 +14,22 @@ struct TagSession {
     let session: ReaderSession
     /// The session's events, in order. Ends after ``ReaderSession/Event/ended(_:)``.
     let events: AsyncStream<Event>
+    private let givesFeedback: Bool
+    /// Whether it was said that the reader has neither light nor sound.
+    private let hasNoFeedback = Locked(false)
     private let interrupt: ProcessSignals
     /// How long a reader may take to respond.
     private static let patience = Duration.milliseconds(500)
 
     /// Begins a session. If `seconds` is nil, the session's own time limit applies.
-    init(environment: NFCEnvironment, prompt: String, seconds: Double?, plan: PollingPlan = .everyTag) throws {
+    init(
+        environment: NFCEnvironment,
+        prompt: String,
+        seconds: Double?,
+        plan: PollingPlan = .everyTag,
+        givesFeedback: Bool = false
+    ) throws {
+        self.givesFeedback = givesFeedback
         guard let session = ReaderSession(environment: environment, plan: plan, limits: SessionLimits()) else {
             throw CommandFailure(.noReader, "no-reader", "No reader was found.")
         }
@@ -36,6 +46,18 @@ struct TagSession {
             if case .ended = event { continuation.finish() }
         }
         session.begin()
+    }
+
+    /// Lets the reader blink and beep, if the command was asked for that.
+    func signal(isSuccess: Bool) async {
+        guard givesFeedback, let driver = environment.driver?.unrecorded,
+            await !driver.signal(isSuccess: isSuccess),
+            hasNoFeedback.withLock({ wasTold in
+                defer { wasTold = true }
+                return !wasTold
+            })
+        else { return }
+        StandardError.writeLine("Note: \(driver.name) has no light or buzzer that --feedback can use.")
     }
 
     /// Waits until the reader is free and changed images are saved. Call this after the last event.
@@ -137,7 +159,9 @@ extension TagSession {
                 do {
                     let value = try await work(with: tag, procedure)
                     result = .success(value)
-                    if let message = failure(value) {
+                    let message = failure(value)
+                    await signal(isSuccess: message == nil)
+                    if let message {
                         session.invalidate(errorMessage: message)
                     } else {
                         session.alertMessage = doneMessage
@@ -145,6 +169,7 @@ extension TagSession {
                     }
                 } catch {
                     result = .failure(error)
+                    await signal(isSuccess: false)
                     session.invalidate(errorMessage: error.message)
                 }
             case .ended(let end):

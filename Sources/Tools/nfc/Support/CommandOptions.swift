@@ -133,6 +133,9 @@ struct SessionOptions: ParsableArguments {
     @Option(help: "Give up after this many seconds, up to 60.")
     var timeout: SecondsArgument?
 
+    @Flag(help: "Blink and beep for each tag, on a reader with the ACR122U's lights and buzzer.")
+    var feedback = false
+
     func validate() throws {
         try timeout?.checkSession()
         guard OutputTarget.isStandardOutput(record) else { return }
@@ -153,7 +156,13 @@ struct SessionOptions: ParsableArguments {
         )
         // A recording has the exchanges of an app's session, so that an app can replay it.
         let plan = environment.recorder == nil && environment.replay == nil ? PollingPlan.everyTag : .ndef
-        return try TagSession(environment: environment, prompt: prompt, seconds: timeout?.value, plan: plan)
+        return try TagSession(
+            environment: environment,
+            prompt: prompt,
+            seconds: timeout?.value,
+            plan: plan,
+            givesFeedback: feedback
+        )
     }
 }
 
