@@ -142,7 +142,7 @@ enum APDUWords {
         case 0x20: "reader: VERIFY"
         case 0xB0: "reader: READ BINARY \(address)"
         case 0xD6: "reader: UPDATE BINARY \(address)"
-        case 0x00: "reader: to its chip"
+        case 0x00: bytes[2] == 0x40 ? "reader: lights and buzzer" : "reader: to its chip"
         case 0xC2: "reader: transparent session"
         default: "reader: command \(bytes.prefix(4).hexText())"
         }

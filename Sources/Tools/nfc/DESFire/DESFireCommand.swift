@@ -127,7 +127,7 @@ struct DESFireReadCommand: AsyncParsableCommand {
         if let out { try OutputTarget(out).write(bytes, readers: .everyone) }
         let value = settings.value(of: bytes)
         let object: JSONObject = ["ok": true, "file": Int(file), "data_hex": bytes.hexText(), "value": value]
-        printResult(json: json, beside: out, object, settings.lines(of: bytes))
+        printResult(json: json, beside: out, object, out == nil ? settings.lines(of: bytes) : [])
     }
 }
 
