@@ -82,7 +82,7 @@ struct TransparentRoute: FrameRoute {
         guard answer.isDone else {
             throw LinkError(.unsupported, "The reader does not support transparent sessions (\(answer.statusText)).")
         }
-        guard let list = TransparentDataObject.all(in: answer.data) else {
+        guard let list = DataObject.sequence(answer.data) else {
             throw LinkError(.transmission, "The reader's answer does not consist of data objects.")
         }
         let objects = Dictionary(list.map { ($0.tag, $0.value) }, uniquingKeysWith: { $1 })

@@ -42,7 +42,7 @@ struct TransparentSession: Sendable {
     /// Handles a command that starts with `FF C2 00`.
     mutating func receive(_ command: ReaderCommand, card: FieldCard?) async -> Effect {
         guard command.p1 == 0 else { return Effect(response: ReaderStatus.unsupportedFunction) }
-        guard let objects = TransparentDataObject.all(in: command.data) else {
+        guard let objects = DataObject.sequence(command.data) else {
             return Effect(response: Self.failure(object: 0, ReaderStatus.wrongLength))
         }
         switch command.p2 {
@@ -53,7 +53,7 @@ struct TransparentSession: Sendable {
         }
     }
 
-    private mutating func manage(_ objects: [TransparentDataObject], _ card: FieldCard?) -> Effect {
+    private mutating func manage(_ objects: [DataObject], _ card: FieldCard?) -> Effect {
         var effect = Effect(response: [])
         var answer: [UInt8] = []
         for (index, object) in objects.enumerated() {
@@ -84,7 +84,7 @@ struct TransparentSession: Sendable {
 
     /// `8F 02` contains the standard and the layer. Layer 3 selects a card. Layer 4 also sends RATS; in layer 3, RATS
     /// is left to the host.
-    private mutating func switchProtocol(_ objects: [TransparentDataObject]) -> Effect {
+    private mutating func switchProtocol(_ objects: [DataObject]) -> Effect {
         guard let object = objects.first, object.tag == 0x8F, object.value.count == 2 else {
             return Effect(response: Self.failure(object: 1, ReaderStatus.wrongLength))
         }
@@ -99,7 +99,7 @@ struct TransparentSession: Sendable {
     }
 
     /// Sends a frame, with the settings from this command and earlier commands.
-    private mutating func exchange(_ objects: [TransparentDataObject], _ card: FieldCard?) async -> [UInt8] {
+    private mutating func exchange(_ objects: [DataObject], _ card: FieldCard?) async -> [UInt8] {
         var request: (object: Int, bytes: [UInt8], waits: Bool)?
         for (index, object) in objects.enumerated() {
             let number = index + 1
@@ -130,7 +130,7 @@ struct TransparentSession: Sendable {
             guard request.waits else { return Self.success + ReaderStatus.done }
             let bits = answer.validBitsInLastByte == 8 ? 0 : UInt8(answer.validBitsInLastByte)
             return Self.success + [0x92, 1, bits, 0x96, 2, 0, 0]
-                + TransparentDataObject(tag: 0x97, value: answer.bytes).bytes
+                + DataObject(0x97, answer.bytes).bytes
                 + ReaderStatus.done
         } catch {
             // A command that only transmits does not need an answer.

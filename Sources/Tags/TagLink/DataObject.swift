@@ -30,6 +30,17 @@ package struct DataObject: Sendable, Hashable {
 
     /// Takes the first object from `bytes`; nil when they don't start with a complete object of definite length.
     package init?(takingFrom bytes: inout ArraySlice<UInt8>) {
+        guard let head = Self.head(bytes), bytes.count >= head.count + head.length else { return nil }
+        let value = bytes.dropFirst(head.count)
+        self.init(head.tag, Array(value.prefix(head.length)))
+        bytes = value.dropFirst(head.length)
+    }
+
+    /// Returns the length of the first object with its head; nil when its head is not complete.
+    package static func length(_ bytes: [UInt8]) -> Int? { head(bytes[...]).map { $0.count + $0.length } }
+
+    /// Reads tag and length, which take `count` bytes.
+    private static func head(_ bytes: ArraySlice<UInt8>) -> (tag: UInt16, length: Int, count: Int)? {
         var rest = bytes
         guard let first = rest.popFirst() else { return nil }
         var tag = UInt16(first)
@@ -44,9 +55,7 @@ package struct DataObject: Sendable, Hashable {
             length = rest.prefix(Int(head & 0x7F)).reduce(0) { $0 << 8 | Int($1) }
             rest = rest.dropFirst(Int(head & 0x7F))
         }
-        guard rest.count >= length else { return nil }
-        self.init(tag, Array(rest.prefix(length)))
-        bytes = rest.dropFirst(length)
+        return (tag, length, bytes.count - rest.count)
     }
 
     /// Reads objects that follow each other; nil when they are not complete.

@@ -374,7 +374,7 @@ struct RouteTests {
             (.nfcA, "960108 97020102", "transmission"), (.nfcA, "960110 97020102", "0102"), (.nfcA, "9700", "timeout"),
             (.nfcA, "", "timeout"), (.nfcA, "9702 01", "transmission"),
             // Lengths of two and three bytes, one that is reserved, and a tag of two bytes before the answer.
-            (.nfcV, "97810101", "01"), (.nfcV, "9782000101", "01"), (.nfcV, "9783000001 01", "transmission"),
+            (.nfcV, "97810101", "01"), (.nfcV, "9782000101", "01"), (.nfcV, "978400000001 01", "transmission"),
             (.nfcV, "5f46020102 970109", "09"), (.nfcV, "5f46", "transmission"),
         ] as [(Technology, String, String)] {
             let route = TransparentRoute(instruction: 0xC2, technology: technology)

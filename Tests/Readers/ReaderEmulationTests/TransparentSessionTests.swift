@@ -52,7 +52,7 @@ struct TransparentSessionTests {
             exchange 95 8103 022005 -> C003009000 920100 96020000 9705 ..5 9000
             manage 81 -> C003006700 9000; manage 8101 -> C003006700 9000; manage 5F -> C003006700 9000
             manage 5F46 -> C003006700 9000; manage 8181 -> C003006700 9000; manage 818200 -> C003006700 9000
-            manage 8183000000 -> C003006700 9000; manage 8100 8500 -> C003026A81 9000
+            manage 818400000000 -> C003006700 9000; manage 8100 8500 -> C003026A81 9000
             manage 5F4603000000 -> C003016700 9000; manage 8000 8100 5F46050000000000 -> C003036700 9000
             exchange 900100 -> C003016700 9000              # flags of two bytes
             exchange 91020000 -> C003016700 9000            # bits of one byte

@@ -82,7 +82,7 @@ struct ISO7816Tests {
             #expect(CommandAPDU.discretionaryData([0x53] + bytes(length) + data + [9]) == nil)
         }
         for text in ["538101aa", "53820001aa"] { #expect(CommandAPDU.discretionaryData(bytes(text)) == [0xAA]) }
-        for text in ["", "53", "5401aa", "5302aa", "5301aabb", "5380", "5381", "538300000109"] {
+        for text in ["", "53", "5401aa", "5302aa", "5301aabb", "5380", "5381", "53840000000109"] {
             #expect(CommandAPDU.discretionaryData(bytes(text)) == nil, "\(text)")
         }
     }
@@ -116,7 +116,7 @@ struct ISO7816Tests {
             #expect(CardAccess(file)?.protocols == [bytes(Self.name)], "\(set) \(entry)")
             #expect(CardAccess(file + [0x00, 0x31]) == CardAccess(file) && CardAccess(Array(file.dropLast())) == nil)
         }
-        for start in ["31", "31 81", "31 82 00", "31 80", "31 83 000010", "30 0e"] {
+        for start in ["31", "31 81", "31 82 00", "31 80", "31 84 00000010", "30 0e"] {
             #expect(CardAccess.length(of: bytes(start)) == nil, "\(start)")
         }
     }

@@ -213,35 +213,9 @@ extension CommandAPDU {
     /// Extracts the data from the answer to a READ BINARY with instruction B1: 53, a length and that many bytes. Nil
     /// for anything else.
     public static func discretionaryData(_ bytes: [UInt8]) -> [UInt8]? {
-        guard let object = BERObject(bytes[...]), object.tag == 0x53, object.value.endIndex == bytes.count else {
-            return nil
-        }
-        return Array(object.value)
-    }
-}
-
-/// A data object with a tag of one byte and up to 65,535 bytes (ISO/IEC 7816-4, 5.2.2).
-struct BERObject {
-    let tag: UInt8
-    let value: ArraySlice<UInt8>
-
-    /// Reads the first data object; nil when it is incomplete.
-    init?(_ bytes: ArraySlice<UInt8>) {
-        guard let header = Self.header(bytes), bytes.count - header.start >= header.length else { return nil }
-        let start = bytes.startIndex + header.start
-        tag = header.tag
-        value = bytes[start..<start + header.length]
-    }
-
-    static func header(_ bytes: ArraySlice<UInt8>) -> (tag: UInt8, start: Int, length: Int)? {
-        let bytes = Array(bytes.prefix(4))
-        guard bytes.count >= 2 else { return nil }
-        switch bytes[1] {
-        case 0..<0x80: return (bytes[0], 2, Int(bytes[1]))
-        case 0x81 where bytes.count >= 3: return (bytes[0], 3, Int(bytes[2]))
-        case 0x82 where bytes.count >= 4: return (bytes[0], 4, Int(high: bytes[2], low: bytes[3]))
-        default: return nil
-        }
+        var rest = bytes[...]
+        guard let object = DataObject(takingFrom: &rest), object.tag == 0x53, rest.isEmpty else { return nil }
+        return object.value
     }
 }
 
@@ -263,17 +237,15 @@ public struct CardAccess: Sendable, Hashable {
     /// - Parameter bytes: the file. Bytes after the set are ignored.
     /// - Returns: nil for any other content.
     public init?(_ bytes: [UInt8]) {
-        guard let set = BERObject(bytes[...]), set.tag == 0x31 else { return nil }
-        var protocols: [[UInt8]] = []
-        var rest = set.value
-        while !rest.isEmpty {
-            guard let entry = BERObject(rest), entry.tag == 0x30, let name = BERObject(entry.value),
-                name.tag == 0x06, !name.value.isEmpty
-            else { return nil }
-            protocols.append(Array(name.value))
-            rest = rest[entry.value.endIndex...]
+        var rest = bytes[...]
+        guard let set = DataObject(takingFrom: &rest), set.tag == 0x31, let entries = DataObject.sequence(set.value)
+        else { return nil }
+        protocols = entries.compactMap { entry in
+            var fields = entry.value[...]
+            guard entry.tag == 0x30, let name = DataObject(takingFrom: &fields), name.tag == 0x06 else { return nil }
+            return name.value.isEmpty ? nil : name.value
         }
-        self.protocols = protocols
+        guard protocols.count == entries.count else { return nil }
     }
 
     /// Whether the document supports PACE: it lists a variant with a mapping and a cipher. Domain parameters alone
@@ -284,8 +256,7 @@ public struct CardAccess: Sendable, Hashable {
 
     /// Returns the length of the whole file, from its first bytes; nil when these are too few or don't start a SET.
     static func length(of start: [UInt8]) -> Int? {
-        guard let header = BERObject.header(start[...]), header.tag == 0x31 else { return nil }
-        return header.start + header.length
+        start.first == 0x31 ? DataObject.length(start) : nil
     }
 }
 

@@ -22,7 +22,7 @@ extension EMRTDSession {
             let part = try await card.send(CommandAPDU(0x00, 0xB0, high, low, expectedLength: 256))
             guard part.status.isSuccessOrWarning, !part.data.isEmpty else { break }
             file += part.data
-        } while file.count < min(length(file) ?? 0, 0x4000)
+        } while file.count < min(DataObject.length(file) ?? 0, 0x4000)
         var rest = file[...]
         guard let set = DataObject(takingFrom: &rest), set.tag == 0x31 else { return nil }
         var curves: Set<[UInt8]> = []

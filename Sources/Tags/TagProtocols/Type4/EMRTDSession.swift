@@ -128,24 +128,13 @@ package struct EMRTDSession: Sendable {
                 throw TagError(.badAnswer, "The document stopped to send a file, with \(part.status).")
             }
             bytes += data
-            if length == nil { length = Self.length(bytes) }
+            if length == nil { length = DataObject.length(bytes) }
             guard length ?? 0 <= Self.maximumFile else {
                 throw TagError(.badAnswer, "A file of the document claims \(length ?? 0) bytes.")
             }
         }
         guard let length else { throw TagError(.badAnswer, "A file of the document has no valid length.") }
         return Array(bytes.prefix(length))
-    }
-
-    /// The length of a file that begins with these bytes: the length of its data object with tag and length.
-    static func length(_ bytes: [UInt8]) -> Int? {
-        let start = bytes.first.map { $0 & 0x1F == 0x1F ? 2 : 1 } ?? 1
-        guard bytes.count > start else { return nil }
-        let first = bytes[start]
-        if first < 0x80 { return start + 1 + Int(first) }
-        let count = Int(first & 0x7F)
-        guard (1...3).contains(count), bytes.count > start + count else { return nil }
-        return start + 1 + count + bytes[(start + 1)...(start + count)].reduce(0) { $0 << 8 | Int($1) }
     }
 
     /// Sends a command by secure messaging (9.8). More than 256 expected bytes make it an extended one.
