@@ -51,4 +51,5 @@ extension ForwardingLink {
     package var maximumFrameLength: Int { target.maximumFrameLength }
     package var statistics: LinkStatistics { target.statistics }
     package var countsAir: Bool { target.countsAir }
+    package var authenticatesClassic: Bool { target.authenticatesClassic }
 }

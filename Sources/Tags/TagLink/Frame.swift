@@ -45,6 +45,9 @@ public struct Frame: Sendable, Hashable {
         self.checksum = .none
     }
 
+    /// ACK, the four bits with which NFC-A tags confirm a command.
+    package static let acknowledge = Frame(bits: [0xA], validBitsInLastByte: 4)
+
     /// The number of bits on the air, without parity and checksum.
     @inlinable
     public var bitCount: Int {

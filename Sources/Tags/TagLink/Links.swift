@@ -19,6 +19,11 @@ public protocol FrameLink: AnyObject, Sendable {
     /// and does not report the frames it sends for them.
     var countsAir: Bool { get }
 
+    /// Whether the reader authenticates to a MIFARE Classic with its own cipher. ``transceive(_:timeout:)`` then takes
+    /// commands as a PN532 does (PN532 user manual, 7.3.8): 60 or 61, block, key and four bytes of the UID, or a whole
+    /// WRITE or value command in one frame. It returns the data, ACK or NAK.
+    var authenticatesClassic: Bool { get }
+
     /// Sends a frame and waits for the answer.
     ///
     /// - Parameters:
@@ -35,6 +40,9 @@ public protocol FrameLink: AnyObject, Sendable {
 extension FrameLink {
     /// True: the default is for a link that sends each frame unchanged.
     public var countsAir: Bool { true }
+
+    /// False: the default is for a link that sends each frame unchanged.
+    public var authenticatesClassic: Bool { false }
 }
 
 /// A link to one tag that the reader selects itself. REQA, polling and inventory can't be sent over this link.

@@ -6,8 +6,8 @@ public import TagLink
 /// Use a tag from one task at a time. It caches the memory that it reads, so detection and reading never fetch the same
 /// bytes twice. After ``TagError/Code/tagLost``, every call throws this error again until the tag is found again.
 public protocol ForumTag: AnyObject {
-    /// The tag's type.
-    var type: ForumTagType { get }
+    /// The tag's type; nil for a MIFARE Classic, which has none.
+    var type: ForumTagType? { get }
 
     /// Runs the NDEF detection procedure of the tag's type.
     ///

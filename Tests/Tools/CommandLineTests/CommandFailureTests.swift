@@ -31,7 +31,8 @@ struct CommandFailureTests {
             (.messageTooLong, "message-too-long", "Use a shorter message, or a tag with more memory."),
             (
                 .keyNeeded, "key-needed",
-                "Use a program that knows the password or key; \(unlock); for a DESFire: nfc desfire --help"
+                "Use a program that knows the password or key; \(unlock); for a MIFARE Classic with --keys; for a DESFire: "
+                    + "nfc desfire --help"
             ),
             (.refused, "refused", worn), (.updateFailed, "update-failed", worn), (.badAnswer, "bad-answer", worn),
             (.unsupported, "unsupported", nil),

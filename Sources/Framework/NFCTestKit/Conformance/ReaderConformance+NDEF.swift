@@ -32,7 +32,7 @@ extension ReaderConformance {
         try stage.expect(found.target.technology == tag.technology, "The tag was found in \(found.target.technology).")
         try stage.expect(found.target.identifier == tag.identifier, "The UID was read as \(found.target.identifier).")
         try await stage.connect(to: found)
-        let type = try await stage.perform(on: found) { $0.type.rawValue }
+        let type = try await stage.perform(on: found) { $0.type?.rawValue ?? 0 }
         let detection = try await stage.detect(on: found)
         try stage.expect(type == tag.type, "The tag was reported as a Type \(type) tag.")
         try stage.expect(detection.access == .readWrite, "The tag is writable, but reported as read-only.")

@@ -3,7 +3,8 @@ package import NFCSessions
 package import TagProtocols
 package import VirtualTags
 
-/// All data that a reader can read from a tag without a key, as the contents of an image.
+/// All data that a reader can read from a tag without a key, or from a MIFARE Classic with known keys, as the contents
+/// of an image.
 package struct TagDump: Sendable {
     /// The contents. Type 2 memory ends before the first page that could not be read; other unread parts have the values
     /// of a new tag, or zeros.
@@ -34,6 +35,7 @@ extension ActivatedTag {
             case let tag as Type3Tag: try await Self.dump(tag, inspection)
             case let tag as Type4Tag: try await Self.dump(tag, inspection)
             case let tag as Type5Tag: try await Self.dump(tag, inspection)
+            case is MIFAREClassic: try (Self.known(inspection), inspection.unreadOfClassic)
             default: try (Self.known(inspection), [])
             }
         return TagDump(contents: contents, unread: unread, findings: inspection.findings)
@@ -148,5 +150,27 @@ extension ActivatedTag {
         if vicinity?.lockedBlocks == nil { unread.append("which blocks are locked") }
         if known != nil { unread.append("passwords and settings") }
         return (.type5(contents), unread)
+    }
+}
+
+extension TagInspection {
+    /// The blocks and keys of a MIFARE Classic that could not be read, in words.
+    fileprivate var unreadOfClassic: [String] {
+        guard case .classic(let contents)? = contents else { return [] }
+        let unknown = contents.unknownBytes
+        let blocks = (0..<contents.product.blockCount).filter { unknown.contains($0 * 16 + 6) }
+        var unread = RangeSet(blocks.map { $0..<$0 + 1 }).ranges.map { run in
+            run.count == 1 ? "block \(run.lowerBound)" : "blocks \(run.lowerBound) to \(run.upperBound - 1)"
+        }
+        for (name, start) in [("A", 0), ("B", 10)] {
+            let sectors = (0..<contents.product.sectorCount).filter { sector in
+                let trailer = ClassicProduct.trailer(ofSector: sector) * 16
+                return unknown.contains(trailer + start) && !unknown.contains(trailer + 6)
+            }
+            if !sectors.isEmpty {
+                unread.append("key \(name) of sector \(sectors.map(String.init).joined(separator: ", "))")
+            }
+        }
+        return unread
     }
 }

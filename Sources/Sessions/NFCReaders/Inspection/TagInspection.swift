@@ -78,6 +78,7 @@ extension ActivatedTag {
                 container: tag.capabilityContainer
             )
         case let tag as Type5Tag: try await inspection.ask(tag)
+        case let tag as MIFAREClassic: try await inspection.ask(tag)
         default: break
         }
         return inspection
@@ -136,6 +137,33 @@ extension TagInspection {
             unknown.insert(.counters)
         }
         contents = .type3(.liteS(result))
+    }
+
+    /// Reads all blocks that the known keys open, and takes these keys into the memory.
+    fileprivate mutating func ask(_ tag: MIFAREClassic) async throws(TagError) {
+        guard let product = ClassicProduct(memorySize: tag.blockCount * 16) else { return }
+        var result = ClassicContents(product, memory: [], uid: tag.target.uid)
+        (result.atqa, result.sak) = (tag.target.atqa, tag.target.sak ?? result.sak)
+        result.unknownBytes = Set(0..<result.memory.count)
+        func take(_ bytes: [UInt8], _ start: Int) {
+            result.memory.replaceSubrange(start..<start + bytes.count, with: bytes)
+            result.unknownBytes.subtract(start..<start + bytes.count)
+        }
+        for block in 0..<tag.blockCount {
+            guard let bytes = try await tag.read(block) else { continue }
+            guard let sector = ClassicProduct.sector(ofTrailer: block) else {
+                take(bytes, block * 16)
+                continue
+            }
+            take(Array(bytes[6..<10]), block * 16 + 6)
+            if try await tag.access(ofSector: sector)?.isKeyBReadable == true {
+                take(Array(bytes[10...]), block * 16 + 10)
+            } else if let key = try await tag.key(.init(sector, isB: true)) {
+                take(key, block * 16 + 10)
+            }
+            if let key = try await tag.key(.init(sector, isB: false)) { take(key, block * 16) }
+        }
+        contents = .classic(result)
     }
 
     fileprivate mutating func ask(_ tag: Type5Tag) async throws(TagError) {

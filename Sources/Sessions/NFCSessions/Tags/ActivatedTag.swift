@@ -12,7 +12,7 @@ package final class ActivatedTag {
     /// The link for frames; nil if the reader handles the card's transport protocol.
     package let link: (any FrameLink)?
     /// The NDEF procedures of the tag's type; nil when this kind of tag is not supported.
-    package let forumTag: (any ForumTag)?
+    package private(set) var forumTag: (any ForumTag)?
     /// The driver's object for the tag, if the reader finds tags itself.
     private let discovery: (tag: DiscoveredTag, driver: any DiscoveringDriver)?
     /// The link's counts before the search for the tag; nil if the reader activates tags itself.
@@ -67,6 +67,16 @@ package final class ActivatedTag {
             if case .nfcA(let target) = target { throw TagError(.unsupported, target.reasonWithoutNDEF) }
             throw TagError(.unsupported, "A \(target.kindName) can't be read as NDEF here.")
         }
+    }
+
+    /// Gives a MIFARE Classic its NDEF procedures, with keys to try. Sessions of apps leave it without them, as on a
+    /// phone.
+    package func useClassicKeys(_ keys: [[UInt8]]) {
+        guard case .nfcA(let target) = target, target.isMIFAREClassic, !target.isISODEP, !target.uid.isEmpty, let link
+        else {
+            return
+        }
+        forumTag = MIFAREClassic(target: target, link: link, keys: keys)
     }
 
     /// Returns the NDEF procedures for a call of an app. A phone activates the tag again before such a call, which ends

@@ -9,7 +9,7 @@ public import TagLink
 /// ```
 public final class Type1Tag: ForumTag {
     /// The tag's type: always Type 1.
-    public var type: ForumTagType { .type1 }
+    public var type: ForumTagType? { .type1 }
 
     /// The tag's answer to RID; nil until ``prepare()`` or the first procedure sends RID.
     public private(set) var target: Type1Target?

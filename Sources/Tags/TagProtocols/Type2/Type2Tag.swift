@@ -22,7 +22,7 @@ package import TagProducts
 /// hold no data.
 public final class Type2Tag: ForumTag {
     /// The tag's type: always Type 2.
-    public var type: ForumTagType { .type2 }
+    public var type: ForumTagType? { .type2 }
 
     /// The tag's data from activation.
     public let target: NFCATarget

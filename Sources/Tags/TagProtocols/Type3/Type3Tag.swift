@@ -13,7 +13,7 @@ public import TagLink
 /// A FeliCa Lite-S that requires authentication or MACs refuses access until ``authenticate(cardKey:)`` succeeds.
 public final class Type3Tag: ForumTag {
     /// The tag's type: always Type 3.
-    public var type: ForumTagType { .type3 }
+    public var type: ForumTagType? { .type3 }
 
     /// The link to the tag.
     public let link: any FrameLink

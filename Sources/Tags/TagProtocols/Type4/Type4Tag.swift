@@ -13,7 +13,7 @@ public import TagLink
 /// ```
 public final class Type4Tag: ForumTag {
     /// The tag's type: always Type 4.
-    public var type: ForumTagType { .type4 }
+    public var type: ForumTagType? { .type4 }
 
     /// The link to the card.
     public let link: any APDULink

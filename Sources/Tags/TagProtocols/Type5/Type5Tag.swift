@@ -16,7 +16,7 @@ import TagProducts
 /// ```
 public final class Type5Tag: ForumTag {
     /// The tag's type: always Type 5.
-    public var type: ForumTagType { .type5 }
+    public var type: ForumTagType? { .type5 }
 
     /// The tag's data from the inventory.
     public let target: NFCVTarget

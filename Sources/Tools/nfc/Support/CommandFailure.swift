@@ -206,7 +206,8 @@ extension CommandFailure {
         case .readProtected: "Use a program that knows its password or key; \(ofPassword) with --unlock"
         case .messageTooLong: "Use a shorter message, or a tag with more memory."
         case .keyNeeded:
-            "Use a program that knows the password or key; \(ofPassword) with --unlock; for a DESFire: nfc desfire --help"
+            "Use a program that knows the password or key; \(ofPassword) with --unlock; for a "
+                + "MIFARE Classic with --keys; for a DESFire: nfc desfire --help"
         case .refused, .updateFailed, .badAnswer: "Try again. If it happens again, the tag is worn out."
         default: nil
         }

@@ -11,7 +11,7 @@ struct ImageTagRunner {
     /// The tag as seen by the reader.
     let tag: ActivatedTag
 
-    init(_ virtualTag: any VirtualTag, unlock password: TagSecret? = nil) async throws(TagError) {
+    init(_ virtualTag: any VirtualTag, unlock opening: TagOpening = TagOpening()) async throws(TagError) {
         field.bring(virtualTag)
         guard let link = field.link(for: virtualTag.technology) else {
             throw TagError(.unsupported, "The virtual field doesn't support the tag's technology yet.")
@@ -20,7 +20,7 @@ struct ImageTagRunner {
         let (target, forumTag) = try await Self.activate(over: link)
         try await forumTag.prepare()
         tag = ActivatedTag(target: target, link: link, forumTag: forumTag, origin: .zero)
-        try await tag.unlock(password)
+        try await tag.open(opening)
     }
 
     /// Activates and reads a tag like a session does, even if it can't hold NDEF. Returns the report, and an error if
@@ -28,7 +28,7 @@ struct ImageTagRunner {
     static func read(
         _ virtualTag: any VirtualTag,
         _ contents: TagContents,
-        unlock password: TagSecret? = nil
+        unlock opening: TagOpening = TagOpening()
     ) async throws(TagError) -> (TagReport, TagError?) {
         let runner: ImageTagRunner
         do throws(TagError) {
@@ -44,7 +44,7 @@ struct ImageTagRunner {
             let status = isSilent ? nil : TagReport.Status.notNDEF
             return (TagReport(type: type, product: contents.product, uid: contents.uid, status: status), error)
         }
-        try await runner.tag.unlock(password)
+        try await runner.tag.open(opening)
         return try await runner.read(product: contents.product)
     }
 
@@ -57,6 +57,7 @@ struct ImageTagRunner {
         case .nfcA:
             guard let target = try await NFCAActivation(link: link).activateAll().last else { throw silent }
             if let tag = makeForumTag(for: target, link: link) { return (.nfcA(target), tag) }
+            if target.isMIFAREClassic { return (.nfcA(target), MIFAREClassic(target: target, link: link)) }
             throw TagError(.unsupported, target.reasonWithoutNDEF)
         case .nfcB:
             guard let target = try await NFCBActivation(link: link).findAll().last else { throw silent }

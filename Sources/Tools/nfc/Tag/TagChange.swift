@@ -88,15 +88,15 @@ struct TagChangeOptions: ParsableArguments {
     }
 
     /// Shows the plan, asks unless `--yes` is given, and carries the plan out. On a reader, the tag may be removed
-    /// while the question waits. With `password`, it is sent to the tag before.
+    /// while the question waits. With `opening`, the tag is opened before.
     func carryOut(
         _ prompt: String,
         done: String,
-        unlock password: TagSecret? = nil,
+        unlock opening: TagOpening = TagOpening(),
         _ work: @escaping Change
     ) async throws {
         let change: Change = { tag, performs throws(TagError) in
-            try await tag.unlock(password)
+            try await tag.open(opening)
             return try await work(tag, performs)
         }
         let plan: TagChangePlan

@@ -84,17 +84,17 @@ struct TagReadCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var (report, error) = try await read(unlock: unlocking.password())
+        var (report, error) = try await read(unlock: unlocking.opening())
         report.out = out
         if let failure = report.failure(error) { throw failure }
         report.print(json: json)
     }
 
-    private func read(unlock password: TagSecret?) async throws -> (TagReport, TagError?) {
+    private func read(unlock opening: TagOpening) async throws -> (TagReport, TagError?) {
         switch try source.open() {
         case .image(let file):
             let tag = file.makeTag()
-            let result = try await ImageTagRunner.read(tag, file.contents, unlock: password)
+            let result = try await ImageTagRunner.read(tag, file.contents, unlock: opening)
             if let out { try file.save(tag, to: out) }
             return result
         case .reader(let session):
@@ -102,7 +102,7 @@ struct TagReadCommand: AsyncParsableCommand {
                 doneMessage: "The tag was read.",
                 failure: { TagReport($0).failure($0.ndefStatus.error)?.message }
             ) { tag throws(TagError) in
-                try await tag.unlock(password)
+                try await tag.open(opening)
                 var findings = try await tag.read()
                 findings.product = await tag.productName()
                 return findings
@@ -181,11 +181,11 @@ struct TagWriteCommand: AsyncParsableCommand {
 
     func run() async throws {
         let bytes = try writing.content.bytes(writing.split(words).links)
-        let password = try unlocking.password()
+        let opening = try unlocking.opening()
         var (report, failure) =
             switch try source.open(WriteOptions.prompt) {
-            case .image(let file): try await write(bytes, to: file, unlock: password)
-            case .reader(let session): try await write(bytes, in: session, unlock: password)
+            case .image(let file): try await write(bytes, to: file, unlock: opening)
+            case .reader(let session): try await write(bytes, in: session, unlock: opening)
             }
         report.out = out
         if let failure { throw report.failure(ofWrite: failure) }
@@ -196,11 +196,11 @@ struct TagWriteCommand: AsyncParsableCommand {
     private func write(
         _ bytes: [UInt8],
         to file: ImageFile,
-        unlock password: TagSecret?
+        unlock opening: TagOpening
     ) async throws -> (TagReport, TagWriteFailure?) {
         try file.checkTarget(out)
         let tag = file.makeTag()
-        let runner = try await ImageTagRunner(tag, unlock: password)
+        let runner = try await ImageTagRunner(tag, unlock: opening)
         if let tearAfter { runner.arm(.tear(afterWrite: tearAfter)) }
         let outcome = await runner.tag.write(bytes, checks: writing.check, locks: writing.lock)
         try file.save(tag, to: out)
@@ -208,7 +208,7 @@ struct TagWriteCommand: AsyncParsableCommand {
             StandardError.writeLine("Note: The field was not cut: there were fewer than \(tearAfter) writes.")
         }
         // Read the tag in a separate field, so that the read is not counted in the write's airtime.
-        var (report, _) = try await ImageTagRunner(tag, unlock: password).read(product: file.product)
+        var (report, _) = try await ImageTagRunner(tag, unlock: opening).read(product: file.product)
         report.cost = outcome.findings.cost
         report.activation = outcome.findings.activation
         return (report, outcome.failure)
@@ -217,14 +217,14 @@ struct TagWriteCommand: AsyncParsableCommand {
     private func write(
         _ bytes: [UInt8],
         in session: TagSession,
-        unlock password: TagSecret?
+        unlock opening: TagOpening
     ) async throws -> (TagReport, TagWriteFailure?) {
         let (checks, locks) = (writing.check, writing.lock)
         let outcome = try await session.withOneTag(
             doneMessage: writing.doneMessage,
             failure: { $0.failure?.sheetMessage }
         ) { tag throws(TagError) in
-            try await tag.unlock(password)
+            try await tag.open(opening)
             return await tag.write(bytes, checks: checks, locks: locks, describing: .product)
         }
         return (TagReport(outcome.findings, on: session.environment), outcome.failure)
@@ -255,6 +255,8 @@ struct TagLockCommand: AsyncParsableCommand {
 
     @OptionGroup var source: TagSourceOptions
 
+    @OptionGroup var keys: ClassicKeyOptions
+
     @Option(help: ArgumentHelp("Save the image in this file.", valueName: "file"))
     var out: String?
 
@@ -268,21 +270,25 @@ struct TagLockCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let opening = try keys.opening()
         let outcome: TagWriteOutcome
         var report: TagReport
         switch try source.open("Hold the tag to lock near the reader.") {
         case .image(let file):
             try file.checkTarget(out)
             let tag = file.makeTag()
-            outcome = try await ImageTagRunner(tag).tag.lock(describing: .none)
+            outcome = try await ImageTagRunner(tag, unlock: opening).tag.lock(describing: .none)
             try file.save(tag, to: out)
-            (report, _) = try await ImageTagRunner(tag).read(product: file.product)
+            (report, _) = try await ImageTagRunner(tag, unlock: opening).read(product: file.product)
             (report.cost, report.activation) = (outcome.findings.cost, outcome.findings.activation)
         case .reader(let session):
             outcome = try await session.withOneTag(
                 doneMessage: "The tag is locked.",
                 failure: { $0.failure?.sheetMessage }
-            ) { tag throws(TagError) in await tag.lock(describing: .product) }
+            ) { tag throws(TagError) in
+                try await tag.open(opening)
+                return await tag.lock(describing: .product)
+            }
             report = TagReport(outcome.findings, on: session.environment)
         }
         report.out = out

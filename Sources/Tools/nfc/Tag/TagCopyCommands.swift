@@ -59,8 +59,8 @@ struct TagDumpCommand: AsyncParsableCommand {
             throw CommandFailure("same-file", message)
         }
         try ImageFile.checkPlace(out)
-        let password = try unlocking.password()
-        let (dump, reader) = try await source.dump("Hold the tag to dump near the reader.", unlock: password)
+        let opening = try unlocking.opening()
+        let (dump, reader) = try await source.dump("Hold the tag to dump near the reader.", unlock: opening)
         let format = format ?? TagImage.Format(path: out) ?? .json
         let lost = try ImageFile.save(TagImage(dump.contents, format: format), to: out, isLossy: true)
         if !lost.isEmpty { StandardError.writeLine("Note: \(out) does not have \(lost.joined(separator: ", ")).") }
@@ -86,13 +86,13 @@ extension TagSourceOptions {
     /// Reads all of the tag on the reader, or of an image as a reader does. Also returns the reader's name.
     func dump(
         _ prompt: String,
-        unlock password: TagSecret? = nil
+        unlock opening: TagOpening
     ) async throws -> (TagDump, reader: String?) {
         switch try open(prompt) {
-        case .image(let file): return (try await ImageTagRunner(file.makeTag(), unlock: password).tag.dump(), nil)
+        case .image(let file): return (try await ImageTagRunner(file.makeTag(), unlock: opening).tag.dump(), nil)
         case .reader(let session):
             let dump = try await session.withOneTag(doneMessage: "The tag was read.") { tag throws(TagError) in
-                try await tag.unlock(password)
+                try await tag.open(opening)
                 return try await tag.dump()
             }
             return (dump, session.readerName)
@@ -127,20 +127,23 @@ struct TagCompareCommand: AsyncParsableCommand {
 
     @OptionGroup var source: TagSourceOptions
 
+    @OptionGroup var keys: ClassicKeyOptions
+
     @Flag(help: "Print one JSON object.")
     var json = false
 
     mutating func validate() throws { try source.use(image: image) }
 
     func run() async throws {
+        let opening = try keys.opening()
         let file = try ImageFile(path: first, id: nil)
         let (old, new): (TagContents, TagContents)
         var reader: String?
         if let image = source.image {
             (old, new) = (file.contents, try ImageFile(path: image, id: source.id).contents)
         } else {
-            old = try await ImageTagRunner(file.makeTag()).tag.dump().contents
-            let (dump, name) = try await source.dump("Hold the tag to compare near the reader.")
+            old = try await ImageTagRunner(file.makeTag(), unlock: opening).tag.dump().contents
+            let (dump, name) = try await source.dump("Hold the tag to compare near the reader.", unlock: opening)
             (new, reader) = (dump.contents, name)
         }
         let differences = old.differences(to: new)
@@ -192,11 +195,17 @@ struct TagRestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         let file = try ImageFile(path: from, id: nil)
-        let message = try await ImageTagRunner.read(file.makeTag(), file.contents).0.message
+        let opening = try unlocking.opening()
+        let message = try await ImageTagRunner.read(
+            file.makeTag(),
+            file.contents,
+            unlock: TagOpening(keys: opening.keys)
+        ).0
+            .message
         try await options.carryOut(
             "Hold the tag to write near the reader.",
             done: "The data are written.",
-            unlock: unlocking.password(),
+            unlock: opening,
             restoring(file.contents, message: message)
         )
     }
@@ -230,6 +239,8 @@ struct TagCloneCommand: AsyncParsableCommand {
 
     @OptionGroup var options: TagChangeOptions
 
+    @OptionGroup var keys: ClassicKeyOptions
+
     mutating func validate() throws {
         try options.use(image: image)
         guard (from == nil) == (options.source.image == nil) else {
@@ -240,11 +251,14 @@ struct TagCloneCommand: AsyncParsableCommand {
     func run() async throws {
         var first = options.source
         if let from { (first.image, first.id) = (from, nil) }
-        let (dump, reader) = try await first.dump("Hold the tag to copy near the reader.")
+        let opening = try keys.opening()
+        let (dump, reader) = try await first.dump("Hold the tag to copy near the reader.", unlock: opening)
         let restore = restoring(dump.contents, message: dump.findings.ndefStatus.message)
-        try await options.carryOut("Now hold the tag to write near the reader.", done: "The data are copied.") {
-            tag,
-            performs throws(TagError) in
+        try await options.carryOut(
+            "Now hold the tag to write near the reader.",
+            done: "The data are copied.",
+            unlock: opening
+        ) { tag, performs throws(TagError) in
             guard reader == nil || dump.contents.uid != tag.target.identifier else {
                 throw TagError(.unsupported, "This is the tag that was copied. Remove it, and hold the other one near.")
             }
@@ -260,8 +274,8 @@ private func restoring(_ contents: TagContents, message: [UInt8]?) -> TagChangeO
         try await forumTag.prepare()
         var plan = await TagChangePlan(tag)
         let product = try await (forumTag as? Type2Tag)?.product()
-        guard contents.tagType == forumTag.type.rawValue, contents.type2?.product == product else {
-            let name = plan.product ?? "Type \(forumTag.type.rawValue) tag"
+        guard contents.tagType == forumTag.type?.rawValue, contents.type2?.product == product else {
+            let name = plan.product ?? forumTag.type.map { "Type \($0.rawValue) tag" } ?? "MIFARE Classic"
             throw TagError(
                 .unsupported,
                 "The image is of another product, \(contents.product), than the tag, \(name). To copy only the message: "
@@ -326,7 +340,7 @@ struct TagWipeCommand: AsyncParsableCommand {
         try await options.carryOut(
             "Hold the tag to wipe near the reader.",
             done: "The tag is empty.",
-            unlock: unlocking.password()
+            unlock: unlocking.opening()
         ) { tag, performs throws(TagError) in
             let forumTag = try tag.ndef
             try await forumTag.prepare()
@@ -337,7 +351,8 @@ struct TagWipeCommand: AsyncParsableCommand {
                 return plan
             }
             guard content == .empty else {
-                let reason = "The formatting of a Type \(forumTag.type.rawValue) tag can't be removed without a key."
+                let reason =
+                    "The formatting of a Type \(forumTag.type?.rawValue ?? 4) tag can't be removed without a key."
                 throw TagError(.unsupported, reason)
             }
             // A message of zeros as long as the tag, because its data can only be written as a message.
@@ -379,12 +394,16 @@ struct TagFormatCommand: AsyncParsableCommand {
 
     @OptionGroup var options: TagChangeOptions
 
+    @OptionGroup var keys: ClassicKeyOptions
+
     mutating func validate() throws { try options.use(image: image) }
 
     func run() async throws {
-        try await options.carryOut("Hold the tag to format near the reader.", done: "The tag is formatted.") {
-            tag,
-            performs throws(TagError) in
+        try await options.carryOut(
+            "Hold the tag to format near the reader.",
+            done: "The tag is formatted.",
+            unlock: keys.opening()
+        ) { tag, performs throws(TagError) in
             let forumTag = try tag.ndef
             try await forumTag.prepare()
             var plan = await TagChangePlan(tag)
@@ -395,6 +414,9 @@ struct TagFormatCommand: AsyncParsableCommand {
                 guard error.code == .noCapabilityContainer || error.code == .noMessageTLV else { throw error }
             }
             plan.changes = [TagDifference("formatting", nil, "empty message")]
+            if forumTag is MIFAREClassic {
+                plan.notes = ["Its sectors get the public keys of NDEF, with which everybody can read and write them"]
+            }
             if forumTag.type == .type2 { plan.notes = ["Page 3 can be programmed only once, so this can't be undone"] }
             if performs { try await forumTag.format() }
             return plan
@@ -439,13 +461,14 @@ extension DataMemoryTag {
 }
 
 extension TagContents {
-    /// The memory of Types 1, 2 and 5; nil for other tags.
+    /// The memory of Types 1, 2 and 5 and of a MIFARE Classic; nil for other tags.
     fileprivate var data: DataContent? {
         switch self {
         case .type1(let contents): .dump(contents.memory)
         case .type2(let contents): .dump(contents.memory)
         case .type5(let contents): .dump(contents.memory, without: contents.unreadBlocks)
-        case .type3, .type4, .classic, .nfcA: nil
+        case .classic(let contents): .dump(contents.memory, without: Set(contents.unknownBytes.map { $0 / 16 }))
+        case .type3, .type4, .nfcA: nil
         }
     }
 }

@@ -37,21 +37,25 @@ struct TagInfoCommand: AsyncParsableCommand {
 
     @OptionGroup var source: TagSourceOptions
 
+    @OptionGroup var keys: ClassicKeyOptions
+
     @Flag(help: "Print one JSON object.")
     var json = false
 
     mutating func validate() throws { try source.use(image: image) }
 
     func run() async throws {
+        let opening = try keys.opening()
         let description: TagDescription
         switch try source.open() {
         case .image(let file):
-            let (report, error) = try await ImageTagRunner.read(file.makeTag(), file.contents)
+            let (report, error) = try await ImageTagRunner.read(file.makeTag(), file.contents, unlock: opening)
             let remarks = file.remarks.filter { $0.kind != .leftOut }
             description = TagDescription(contents: file.contents, report: report, error: error, remarks: remarks)
         case .reader(let session):
             let inspection = try await session.withOneTag(doneMessage: "The tag was read.") { tag throws(TagError) in
-                try await tag.inspect()
+                try await tag.open(opening)
+                return try await tag.inspect()
             }
             description = TagDescription(inspection, on: session.environment)
         }

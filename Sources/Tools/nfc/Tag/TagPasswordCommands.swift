@@ -144,17 +144,21 @@ struct UnlockOptions: ParsableArguments {
     )
     var unlock: String?
 
-    /// The password; nil when the option is not given.
-    func password() throws -> TagSecret? {
-        guard let unlock else { return nil }
-        return try TagPassword.read(unlock == "ask" ? nil : unlock)
+    @OptionGroup var keys: ClassicKeyOptions
+
+    /// The keys, and the password if the option is given.
+    func opening() throws -> TagOpening {
+        var opening = try keys.opening()
+        if let unlock { opening.password = try TagPassword.read(unlock == "ask" ? nil : unlock) }
+        return opening
     }
 }
 
 extension ActivatedTag {
-    /// Sends a password to the tag; does nothing without one.
-    func unlock(_ password: TagSecret?) async throws(TagError) {
-        if let password { try await tagWithPassword().unlock(with: password) }
+    /// Gives a MIFARE Classic keys to try, and sends a password to the tag, if there is one.
+    func open(_ opening: TagOpening) async throws(TagError) {
+        useClassicKeys(opening.keys)
+        if let password = opening.password { try await tagWithPassword().unlock(with: password) }
     }
 
     fileprivate func changeProtection(
@@ -186,7 +190,7 @@ extension ActivatedTag {
 
     private func tagWithPassword() async throws(TagError) -> Type2Tag {
         if let tag = try ndef as? Type2Tag { return tag }
-        let type = forumTag.map { "a Type \($0.type.rawValue) tag" }
+        let type = forumTag?.type.map { "a Type \($0.rawValue) tag" }
         throw TagError.noPassword(await productName() ?? type ?? "of another kind")
     }
 }

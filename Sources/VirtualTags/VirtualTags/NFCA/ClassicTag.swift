@@ -1,67 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import CardCryptography
 public import TagLink
-
-/// A MIFARE Classic or a product that behaves like one (NXP AN10833, MF1S50yyX and MF1S70yyX data sheets).
-public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    /// MIFARE Classic Mini, MF1S20: 320 bytes in 5 sectors.
-    case mini = "MIFARE Classic Mini"
-    /// MIFARE Classic 1K, MF1S50: 1024 bytes in 16 sectors.
-    case classic1K = "MIFARE Classic 1K"
-    /// MIFARE Plus 2K in security level 1: 2048 bytes in 32 sectors.
-    case plus2K = "MIFARE Plus 2K"
-    /// MIFARE Classic 4K, MF1S70: 4096 bytes in 32 sectors of 4 blocks and 8 of 16.
-    case classic4K = "MIFARE Classic 4K"
-
-    public var description: String { rawValue }
-
-    /// Finds a product by name, such as `MIFARE Classic 1K`; nil for an unknown name.
-    public init?(named name: String) { self.init(rawValue: name) }
-
-    /// Finds a product by its memory size in bytes; nil for an unknown size.
-    public init?(memorySize: Int) {
-        guard let product = Self.allCases.first(where: { $0.memorySize == memorySize }) else { return nil }
-        self = product
-    }
-
-    /// The number of 16-byte blocks.
-    public var blockCount: Int {
-        switch self {
-        case .mini: 20
-        case .classic1K: 64
-        case .plus2K: 128
-        case .classic4K: 256
-        }
-    }
-
-    /// The size of the memory, in bytes.
-    public var memorySize: Int { blockCount * 16 }
-
-    /// The number of sectors. The last block of each sector contains its keys and access conditions.
-    public var sectorCount: Int { blockCount <= 128 ? blockCount / 4 : 32 + (blockCount - 128) / 16 }
-
-    /// Returns the number of a sector's last block, which contains its keys and access conditions.
-    public static func trailer(ofSector sector: Int) -> Int {
-        sector < 32 ? sector * 4 + 3 : 128 + (sector - 32) * 16 + 15
-    }
-
-    /// Returns the sector whose last block this is; nil for a data block.
-    public static func sector(ofTrailer block: Int) -> Int? {
-        if block < 128 { return block % 4 == 3 ? block / 4 : nil }
-        return block % 16 == 15 ? 32 + (block - 128) / 16 : nil
-    }
-
-    var sak: UInt8 {
-        switch self {
-        case .mini: 0x09
-        case .classic1K, .plus2K: 0x08
-        case .classic4K: 0x18
-        }
-    }
-
-    func atqa(uidLength: Int) -> UInt16 {
-        (self == .classic4K ? 0x0002 : 0x0004) | (uidLength == 7 ? 0x0040 : 0x0000)
-    }
-}
+public import TagProducts
 
 /// The persistent state of a MIFARE Classic, as in an image of the card.
 public struct ClassicContents: Sendable, Hashable {
@@ -143,43 +83,62 @@ extension ClassicContents {
     }
 }
 
-/// A virtual MIFARE Classic. It can be found and identified, but not read.
+/// A virtual MIFARE Classic, with its keys and access conditions (MF1S50yyX data sheet).
 ///
 /// ```swift
 /// let card = ClassicTag(ClassicContents(blank: .classic1K, uid: [0x9C, 0x0C, 0x37, 0x01]))
 /// ```
 ///
-/// The cipher, Crypto-1, is not modelled. Core NFC on phones can't authenticate either, so nothing that needs an
-/// authentication is accessible. The card is activated with its UID, ATQA and SAK. It answers an authentication (60,
-/// 61) with a nonce and then stays silent, as after a wrong answer from the reader. It refuses every other command.
+/// A reader authenticates with key A or B of a sector, with a wrong key in vain and without an answer. After that,
+/// commands and answers are encrypted with Crypto-1. The links of this project carry no parity bits, so their encryption
+/// is not modelled, nor is the answer of some cards to a wrong parity, which attacks use.
 public final class ClassicTag: ChipTag {
-    /// The card's persistent state.
-    public let contents: ClassicContents
     let chip: Locked<ClassicChip>
 
     /// Creates a card. The UID must have 4, 7 or 10 bytes.
     public init(_ contents: ClassicContents) {
         precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
-        self.contents = contents
         chip = Locked(ClassicChip(contents))
     }
 
     public var technology: Technology { .nfcA }
 
     public var identifier: [UInt8] { contents.uid }
+
+    /// The card's current persistent state.
+    public var contents: ClassicContents { chip.withLock { $0.contents } }
 }
 
-/// The part of a MIFARE Classic that a reader without its cipher can use (MF1S50yyX data sheet, 10 and 12).
+/// The state machine of a MIFARE Classic (MF1S50yyX data sheet, 8 to 11).
 struct ClassicChip: TagChip {
-    /// The 4-bit code for a command that is not allowed.
+    private enum State: Sendable {
+        case open
+        /// The card sent its nonce, and waits for the reader's nonce and answer.
+        case challenged(nonce: [UInt8], ClassicAccess.Keys, sector: Int)
+        /// The sector is open to a key. It is empty if key B was used although it is readable.
+        case authenticated(ClassicAccess.Keys, sector: Int)
+    }
+
+    /// The second part of a command.
+    private enum Pending: Sendable {
+        case write(block: Int)
+        case value(code: UInt8, block: Int)
+    }
+
+    /// The 4-bit codes for a command that is not allowed, and for a wrong checksum.
     private static let notAllowed: UInt8 = 0x4
     private static let checksum: UInt8 = 0x5
+    /// The data sheet gives 10 ms at most for a write and for TRANSFER, and says nothing about the usual time.
+    private static let programmingTime = Airtime.milliseconds(5)
 
-    let contents: ClassicContents
+    var contents: ClassicContents
     private var listener: NFCAListener
     private var random: SplitMix64
-    /// Whether the card sent a nonce, so that the next message would be encrypted.
-    private var awaitsReader = false
+    private var state = State.open
+    private var cipher: Crypto1?
+    private var pending: Pending?
+    /// The block that TRANSFER writes, after INCREMENT, DECREMENT or RESTORE.
+    private var buffer: [UInt8]?
 
     init(_ contents: ClassicContents) {
         self.contents = contents
@@ -190,38 +149,174 @@ struct ClassicChip: TagChip {
 
     mutating func losePower() {
         listener.losePower()
-        awaitsReader = false
+        close()
     }
 
+    private mutating func close() { (state, cipher, pending, buffer) = (.open, nil, nil, nil) }
+
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        if awaitsReader {
-            // No reader knows the right answer to the nonce, so the card stays silent.
-            awaitsReader = false
-            listener.deselect()
-            return nil
+        if case .refusal(let code)? = injectedFault, listener.state == .active { return refuse(code) }
+        let isShort = frame.bytes.count == 1 && frame.validBitsInLastByte == 7
+        if case .challenged(let nonce, let key, let sector) = state, !isShort {
+            return finishAuthentication(frame, nonce, key, sector)
         }
-        switch listener.receive(frame) {
+        if cipher != nil, !isShort {
+            let bytes = cipher?.apply(to: frame.bytesOnAir(.nfcA)) ?? []
+            guard frame.validBitsInLastByte == 8, let command = Frame(bytes, checksum: .none).payload(checkedBy: .nfcA)
+            else { return refuse(Self.checksum) }
+            if command == [0x50, 0x00] {
+                close()
+                _ = listener.receive(Frame(command))
+                return nil
+            }
+            return execute(command, injectedFault)
+        }
+        let outcome = listener.receive(frame)
+        if listener.state != .active { close() }
+        switch outcome {
         case .silence: return nil
         case .answer(let answer), .woken(let answer): return TagAnswer(answer)
         case .damaged: return refuse(Self.checksum)
-        case .command(let command):
-            if case .refusal(let code) = injectedFault { return refuse(code) }
-            return execute(command)
+        case .command(let command): return execute(command, injectedFault)
         }
     }
 
-    /// Answers an authentication with key A or B with a nonce, and refuses all other commands.
-    private mutating func execute(_ command: [UInt8]) -> TagAnswer? {
-        guard command.count == 2, command[0] == 0x60 || command[0] == 0x61,
-            Int(command[1]) < contents.product.blockCount
-        else { return refuse(Self.notAllowed) }
-        awaitsReader = true
-        let nonce = UInt32(truncatingIfNeeded: random.next())
-        return TagAnswer(Frame([UInt8](bigEndian: Int(nonce), count: 4), checksum: .none))
+    // MARK: Authentication
+
+    /// Sends a nonce, the next one of a 16-bit generator. In an authenticated sector, it is encrypted with the new key.
+    private mutating func challenge(_ command: [UInt8]) -> TagAnswer {
+        let (sector, isB) = (ClassicProduct.sector(of: Int(command[1])), command[0] == 0x61)
+        let nonce = Crypto1.successor(of: random.bytes(2) + [0, 0], steps: 32)
+        let start = ClassicProduct.trailer(ofSector: sector) * 16 + (isB ? 10 : 0)
+        var new = Crypto1(key: Array(contents.memory[start..<start + 6]))
+        let encrypted = new.feed(nonce, uid: Array(contents.uid.suffix(4)), isEncrypted: false)
+        let isNested = cipher != nil
+        close()
+        cipher = new
+        state = .challenged(nonce: nonce, isB ? .b : .a, sector: sector)
+        return TagAnswer(Frame(isNested ? encrypted : nonce, checksum: .none))
     }
 
-    private mutating func refuse(_ code: UInt8) -> TagAnswer {
+    /// Checks the reader's answer. After a wrong one the card is silent and goes back to IDLE or HALT.
+    private mutating func finishAuthentication(
+        _ frame: Frame,
+        _ nonce: [UInt8],
+        _ key: ClassicAccess.Keys,
+        _ sector: Int
+    ) -> TagAnswer? {
+        let bytes = frame.bytesOnAir(.nfcA)
+        guard bytes.count == 8, frame.validBitsInLastByte == 8 else { return fail() }
+        _ = cipher?.feed(Array(bytes[..<4]), isEncrypted: true)
+        guard cipher?.apply(to: Array(bytes[4...])) == Crypto1.successor(of: nonce, steps: 64) else { return fail() }
+        let isNoKey = key == .b && access(ofSector: sector)?.isKeyBReadable != false
+        state = .authenticated(isNoKey ? [] : key, sector: sector)
+        let answer = cipher?.apply(to: Crypto1.successor(of: nonce, steps: 96)) ?? []
+        return TagAnswer(Frame(answer, checksum: .none))
+    }
+
+    private mutating func fail() -> TagAnswer? {
+        close()
         listener.deselect()
-        return TagAnswer(Frame(bits: [code & 0x0F], validBitsInLastByte: 4))
+        return nil
+    }
+
+    /// Sends a NAK and goes back to IDLE or HALT.
+    private mutating func refuse(_ code: UInt8, isWrite: Bool = false) -> TagAnswer {
+        defer {
+            close()
+            listener.deselect()
+        }
+        return TagAnswer(nibble(code), isWrite: isWrite)
+    }
+
+    private mutating func nibble(_ code: UInt8) -> Frame {
+        Frame(bits: cipher?.apply(to: [code & 0x0F], bits: 4) ?? [code & 0x0F], validBitsInLastByte: 4)
+    }
+
+    // MARK: Commands
+
+    private mutating func execute(_ command: [UInt8], _ fault: InjectedFault?) -> TagAnswer? {
+        let waiting = pending.take()
+        switch (waiting, command.count) {
+        case (.write(let block)?, 16): return program(command, block, fault)
+        case (.value(let code, let block)?, 4): return change(block, code, command)
+        case (nil, 2):
+            let block = Int(command[1])
+            guard block < contents.product.blockCount else { break }
+            if command[0] & 0xFE == 0x60 { return challenge(command) }
+            guard case .authenticated(let keys, let sector) = state, ClassicProduct.sector(of: block) == sector,
+                let access = access(ofSector: sector)
+            else { break }
+            let isTrailer = ClassicProduct.sector(ofTrailer: block) != nil
+            func may(_ right: ClassicAccess.Right) -> Bool {
+                isTrailer != ClassicAccess.Right.ofData.contains(right)
+                    && !access.keys(for: right, ofBlock: block).isDisjoint(with: keys)
+            }
+            switch command[0] {
+            case 0x30 where may(.read) || may(.readAccess):
+                var bytes = Array(contents.memory[block * 16..<block * 16 + 16])
+                if isTrailer {
+                    bytes.replaceSubrange(0..<6, with: repeatElement(0, count: 6))
+                    if !may(.readKeyB) { bytes.replaceSubrange(10..<16, with: repeatElement(0, count: 6)) }
+                }
+                let encrypted = cipher?.apply(to: bytes + Technology.nfcA.checksum(bytes)) ?? []
+                return TagAnswer(Frame(encrypted, checksum: .none))
+            case 0xA0 where block > 0 && [.write, .writeKeyA, .writeAccess, .writeKeyB].contains(where: may):
+                pending = .write(block: block)
+            case 0xC1 where may(.increment), 0xC0 where may(.decrement), 0xC2 where may(.decrement):
+                pending = .value(code: command[0], block: block)
+            case 0xB0 where may(.decrement) && buffer != nil:
+                // The address in the last bytes of a value block moves with the value.
+                return program(buffer ?? [], block, fault)
+            default: return refuse(Self.notAllowed)
+            }
+            return TagAnswer(nibble(0xA))
+        default: break
+        }
+        return refuse(Self.notAllowed)
+    }
+
+    /// Changes the value that TRANSFER will write. The card confirms by silence.
+    private mutating func change(_ block: Int, _ code: UInt8, _ operand: [UInt8]) -> TagAnswer? {
+        guard let value = ClassicValue(Array(contents.memory[block * 16..<block * 16 + 16])) else {
+            return refuse(Self.notAllowed)
+        }
+        let amount = Int32(truncatingIfNeeded: operand.littleEndian(at: 0, count: 4))
+        let (sum, overflow) =
+            code == 0xC1
+            ? value.amount.addingReportingOverflow(amount)
+            : value.amount.subtractingReportingOverflow(code == 0xC0 ? amount : 0)
+        guard !overflow else { return refuse(Self.notAllowed) }
+        buffer = ClassicValue(sum, address: value.address).bytes
+        return nil
+    }
+
+    /// Programs a block, or those parts of a sector's last block that the key may write.
+    private mutating func program(_ bytes: [UInt8], _ block: Int, _ fault: InjectedFault?) -> TagAnswer? {
+        if case .writeRefusal(let code)? = fault { return refuse(code, isWrite: true) }
+        var tear: TornWrite?
+        if case .powerCut(let rest)? = fault { tear = rest }
+        var new = Array(contents.memory[block * 16..<block * 16 + 16])
+        if let sector = ClassicProduct.sector(ofTrailer: block) {
+            guard case .authenticated(let keys, _) = state, let access = access(ofSector: sector) else {
+                return refuse(Self.notAllowed)
+            }
+            let parts: [(ClassicAccess.Right, Range<Int>)] = [
+                (.writeKeyA, 0..<6), (.writeAccess, 6..<10), (.writeKeyB, 10..<16),
+            ]
+            for (right, range) in parts where !access.keys(for: right).isDisjoint(with: keys) {
+                new.replaceSubrange(range, with: bytes[range])
+            }
+        } else {
+            new = bytes
+        }
+        contents.memory.program(new, at: block * 16, tear: tear, unit: 16)
+        contents.unknownBytes.subtract(block * 16..<block * 16 + 16)
+        return TagAnswer(nibble(0xA), workTime: Self.programmingTime, isWrite: true)
+    }
+
+    private func access(ofSector sector: Int) -> ClassicAccess? {
+        let start = ClassicProduct.trailer(ofSector: sector) * 16
+        return ClassicAccess(contents.memory[start + 6..<start + 9])
     }
 }

@@ -204,7 +204,7 @@ import VirtualTags
             do throws(TagError) {
                 let type = try await withActivatedTag(in: reader) { tag throws(TagError) in
                     _ = try await tag.detectNDEF()
-                    return tag.type
+                    return tag.type ?? .type1
                 }
                 result = .success(type)
             } catch { result = .failure(error) }
