@@ -25,6 +25,8 @@ package struct SecretFinder: Sendable, Hashable {
     private var continuesSecret = false
     /// The page of a COMPATIBILITY WRITE whose data follow.
     private var page: Int?
+    /// Whether a MIFARE Classic was asked for a nonce since the last activation. The reader's answer gives the key away.
+    private var isClassic = false
     /// The first byte of the last frame of NFC-A; nil when the last request was not an NFC-A frame.
     private var lastCommand: UInt8?
     /// Whether the last request was a command for the chip inside the reader.
@@ -99,12 +101,17 @@ package struct SecretFinder: Sendable, Hashable {
         lastCommand = bytes.first
         // REQA, WUPA and HLTA end ISO-DEP. The pages are kept, because the tag is usually still the same.
         if bytes == [0x26] || bytes == [0x52] || bytes == [0x50, 0x00] {
-            (isISODEP, continuesSecret, head) = (false, false, [])
+            (isISODEP, isClassic, continuesSecret, head) = (false, false, false, [])
         }
         // RATS starts ISO-DEP again, even if the reader woke the tag by itself.
         if bytes.count == 2, bytes[0] == 0xE0 { (isISODEP, continuesSecret, head) = (true, false, []) }
         if isISODEP { return block(bytes) }
+        if isClassic, bytes.count == 8 { return [0..<8] }
         switch (bytes.first, bytes.count) {
+        case (0x60, 2), (0x61, 2): isClassic = true
+        // The form of a reader that has the cipher of MIFARE Classic.
+        case (0x60, 12), (0x61, 12): return [2..<8]
+        case (0xA0, 18) where bytes[1] % 4 == 3: return [2..<8, 12..<18]
         case (0x1B, 5): return [1..<5]
         case (0xA2, 6) where isSecret(Int(bytes[1])): return [2..<6]
         case (0xA0, 2): page = Int(bytes[1])
