@@ -53,6 +53,7 @@ final class CardFrameLink: SelfActivatingLink {
     /// Counts the reader's frames. A route with only the reader's commands counts exchanges with the host.
     var statistics: LinkStatistics { countsAir ? counts.withLock { $0 } : port.statistics }
     var countsAir: Bool { route.carriesFrames }
+    var authenticatesClassic: Bool { route.authenticatesClassic }
 
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
         do throws(LinkError) {

@@ -9,6 +9,9 @@ protocol FrameRoute: Sendable {
     /// Whether the tag receives the frames unchanged. False if the reader sends an equivalent command instead.
     var carriesFrames: Bool { get }
 
+    /// Whether the route takes the commands of ``FrameLink/authenticatesClassic``.
+    var authenticatesClassic: Bool { get }
+
     /// Prepares the reader after the tag was activated. Throws `LinkError` with `unsupported` when the reader does not
     /// support this route.
     func begin(_ connection: CardConnection) throws(LinkError)
@@ -23,6 +26,7 @@ protocol FrameRoute: Sendable {
 extension FrameRoute {
     var maximumFrameLength: Int { 256 }
     var carriesFrames: Bool { true }
+    var authenticatesClassic: Bool { false }
     func begin(_ connection: CardConnection) throws(LinkError) {}
     func end(_ connection: CardConnection) {}
 }
@@ -46,13 +50,17 @@ struct RouteFinder {
     ) throws(LinkError) -> (any FrameRoute)? {
         guard let technology = kind.technology else { return nil }
         let isType1 = kind == .type1
+        var isClassic = false
+        if case .nfcA(let sak?) = kind { isClassic = sak & 0x28 == 0x08 }
         // The PN53x does not support ISO/IEC 15693.
         if technology != .nfcV, try hasChip() {
-            let route = PN53xRoute(technology: technology, isType1: isType1)
+            let route = PN53xRoute(technology: technology, isType1: isType1, authenticatesClassic: isClassic)
             try route.begin(connection)
             return route
         }
         guard !isType1 else { return nil }
+        // No other route has the cipher.
+        if isClassic { return ClassicStorageRoute() }
         if let route = try transparentRoute(technology) { return route }
         switch technology {
         case .nfcV:

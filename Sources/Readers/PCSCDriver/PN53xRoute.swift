@@ -6,12 +6,14 @@ import TagLink
 struct PN53xRoute: FrameRoute {
     let technology: Technology
     let isType1: Bool
+    /// Whether the tag is a MIFARE Classic, for which the chip has its own commands.
+    var authenticatesClassic = false
 
     /// The reader's message of 255 bytes has room for a frame, its checksum and the chip's own header.
     var maximumFrameLength: Int { 250 }
 
     /// Whether the driver, not the chip, verifies the checksum of the tag's answers.
-    private var checksAnswers: Bool { technology == .nfcA && !isType1 }
+    private var checksAnswers: Bool { technology == .nfcA && !isType1 && !authenticatesClassic }
 
     func begin(_ connection: CardConnection) throws(LinkError) {
         guard checksAnswers else { return }
@@ -31,12 +33,14 @@ struct PN53xRoute: FrameRoute {
         let (command, data): (PN53xCommand, [UInt8])
         switch frame.checksum {
         case .crcB where isType1: (command, data) = (.inDataExchange, [0x01] + frame.bytes)
+        case .automatic where authenticatesClassic: (command, data) = (.inDataExchange, [0x01] + frame.bytes)
         case .automatic where frame.validBitsInLastByte == 8 && !frame.bytes.isEmpty && !isType1:
             (command, data) = (.inCommunicateThru, frame.bytes)
         default: throw .cannotSend("The reader's chip, after it has selected a tag,", "frames without their checksum")
         }
         guard data.count <= 253 else { throw LinkError(.frameTooLong, "The reader's chip accepts at most 252 bytes.") }
         let answer = try Self.send(command, data, connection)
+        if authenticatesClassic { return try Frame(ofClassic: answer) }
         guard let status = answer.first else {
             throw LinkError(.transmission, "The reader's chip answered without a status.")
         }

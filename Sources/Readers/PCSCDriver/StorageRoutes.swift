@@ -44,9 +44,8 @@ struct Type2StorageRoute: FrameRoute {
     var maximumFrameLength: Int { 18 }
     var carriesFrames: Bool { false }
 
-    private static let acknowledge = Frame(bits: [0x0A], validBitsInLastByte: 4)
     /// The reader reports only that the tag refused, so the reason is unknown.
-    private static let refusal = Frame(bits: [0x00], validBitsInLastByte: 4)
+    static let refusal = Frame(bits: [0x00], validBitsInLastByte: 4)
 
     func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
         switch (frame.bytes.first, frame.bytes.count, frame.checksum) {
@@ -69,7 +68,7 @@ struct Type2StorageRoute: FrameRoute {
         case (0xA2, 6, .automatic):
             let answer = try StorageCommands.update(Int(frame.bytes[1]), Array(frame.bytes[2...]), connection)
             if StorageCommands.isMissing(answer.status) { throw StorageCommands.missing(answer) }
-            return answer.isDone ? Self.acknowledge : Self.refusal
+            return answer.isDone ? .acknowledge : Self.refusal
         default:
             throw .cannotSend("This reader reads and writes pages of a Type 2 tag; it", "other commands")
         }
@@ -88,6 +87,43 @@ struct Type2StorageRoute: FrameRoute {
             answer.data += part.data
         }
         return answer
+    }
+}
+
+/// Supports MIFARE Classic through a reader's commands for keys (PC/SC part 3, 3.2.2.1.4 and 3.2.2.1.6) and blocks, and
+/// the value command of readers like the ACR122U (ACR122U API 2.04, 5.5).
+struct ClassicStorageRoute: FrameRoute {
+    var carriesFrames: Bool { false }
+    var authenticatesClassic: Bool { true }
+    /// The value command that TRANSFER completes.
+    private let pending = Locked<[UInt8]>([])
+
+    func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
+        let bytes = frame.bytes
+        let answer: ReaderAnswer
+        switch (bytes.first, bytes.count) {
+        case (0x60, 12), (0x61, 12):
+            let loaded = try connection.ask([0xFF, 0x82, 0x00, 0x00, 0x06] + bytes[2..<8])
+            guard loaded.isDone else { throw StorageCommands.missing(loaded) }
+            answer = try connection.ask([0xFF, 0x86, 0x00, 0x00, 0x05, 0x01, 0x00, bytes[1], bytes[0], 0x00])
+            guard answer.isDone || StorageCommands.isMissing(answer.status) else {
+                throw LinkError(.timeout, "The card does not accept the key (\(answer.statusText)).")
+            }
+        case (0x30, 2): answer = try StorageCommands.read(Int(bytes[1]), count: 16, connection)
+        case (0xA0, 18): answer = try StorageCommands.update(Int(bytes[1]), Array(bytes[2...]), connection)
+        case (0xC0, 6), (0xC1, 6):
+            pending.withLock { $0 = bytes }
+            return .acknowledge
+        case (0xB0, 2):
+            let value = pending.withLock { $0 }
+            guard value.count == 6, value[1] == bytes[1] else { return Type2StorageRoute.refusal }
+            let code: UInt8 = value[0] == 0xC1 ? 0x01 : 0x02
+            answer = try connection.ask([0xFF, 0xD7, 0x00, bytes[1], 0x05, code] + value[2...].reversed())
+        default: throw .cannotSend("This reader reads, writes and counts in blocks of a MIFARE Classic; it", "others")
+        }
+        if StorageCommands.isMissing(answer.status) { throw StorageCommands.missing(answer) }
+        guard answer.isDone else { return Type2StorageRoute.refusal }
+        return answer.data.isEmpty ? .acknowledge : Frame(answer.data)
     }
 }
 

@@ -27,6 +27,11 @@ extension PN532Chip {
             guard frame.checksum == .automatic else {
                 throw LinkError(.unsupported, "The PN532 appends CRC_B only for Type 1 tags.")
             }
+            if target.isClassic {
+                try setFraming(appendsChecksum: true, removesChecksum: true)
+                let limit = try prepare(timeout)
+                return try Frame(ofClassic: sendOnce(.inDataExchange, [0x01] + frame.bytes, limit: limit))
+            }
             try setFraming(appendsChecksum: true, removesChecksum: false)
             return try Frame(uncheckedByPN53x: communicate(frame.bytes, timeout: timeout))
         case .nfcB, .nfcF:

@@ -215,6 +215,9 @@ struct TagHandle: Sendable, Equatable {
         /// A FeliCa tag, and the polled system code.
         case nfcF(idm: [UInt8], systemCode: UInt16)
 
+        /// Whether the chip authenticates to the tag with its own cipher.
+        var isClassic: Bool { if case .nfcA(_, let sak) = self { sak & 0x28 == 0x08 } else { false } }
+
         var technology: Technology {
             switch self {
             case .nfcA, .type1: .nfcA

@@ -141,6 +141,7 @@ final class PN532TagLink: SelfActivatingLink {
 
     var maximumFrameLength: Int { PN532Chip.maximumFrameLength }
     var statistics: LinkStatistics { counts.withLock { $0 } }
+    var authenticatesClassic: Bool { handle.target.isClassic }
 
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
         do throws(LinkError) {

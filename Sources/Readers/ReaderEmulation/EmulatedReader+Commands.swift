@@ -10,8 +10,8 @@ extension EmulatedReader {
         switch command.instruction {
         case 0xCA: return getData(command)
         case 0x82: return loadKey(command)
-        // GENERAL AUTHENTICATE is for MIFARE Classic, whose cipher this reader does not support.
-        case 0x86, 0x88: return ReaderStatus.failed
+        case 0x86: return await authenticate(command)
+        case 0xD7: return await changeValue(command)
         case 0xB0: return await readBinary(command)
         case 0xD6: return await updateBinary(command)
         case 0x00 where profile.escapes == .pn532: return await direct(command)
@@ -38,9 +38,40 @@ extension EmulatedReader {
         return bytes + (wanted == bytes.count ? ReaderStatus.done : ReaderStatus.endOfData)
     }
 
-    /// LOAD KEYS: loads six bytes into one of the reader's two key slots. No command uses these keys.
-    private func loadKey(_ command: ReaderCommand) -> [UInt8] {
-        command.p2 < 2 && command.data.count == 6 ? ReaderStatus.done : ReaderStatus.failed
+    /// LOAD KEYS: loads six bytes into one of the reader's two key slots.
+    private mutating func loadKey(_ command: ReaderCommand) -> [UInt8] {
+        guard command.p2 < 2, command.data.count == 6 else { return ReaderStatus.failed }
+        keys[Int(command.p2)] = command.data
+        return ReaderStatus.done
+    }
+
+    // MARK: MIFARE Classic
+
+    /// GENERAL AUTHENTICATE: version 1, block, 60 or 61 for key A or B, and key slot (PC/SC 2.01 part 3, 3.2.2.1.6).
+    private func authenticate(_ command: ReaderCommand) async -> [UInt8] {
+        let data = command.data
+        guard let card, card.isClassic, data.count == 5, data[0] == 1, data[3] & 0xFE == 0x60, data[4] < 2,
+            keys[Int(data[4])].count == 6
+        else { return ReaderStatus.failed }
+        let command = [data[3], data[2]] + keys[Int(data[4])] + card.identifier.suffix(4)
+        return await sendToClassic(command, card) == nil ? ReaderStatus.failed : ReaderStatus.done
+    }
+
+    /// Value block operation: 1 increments (C1) and 2 decrements (C0) by four bytes, high byte first (ACR122U API 2.04, 5.5.1).
+    private func changeValue(_ command: ReaderCommand) async -> [UInt8] {
+        guard let card, card.isClassic, command.data.count == 5, command.data[0] == 1 || command.data[0] == 2,
+            await sendToClassic([0xC2 - command.data[0], command.p2] + command.data[1...].reversed(), card) != nil,
+            await sendToClassic([0xB0, command.p2], card) != nil
+        else { return ReaderStatus.failed }
+        return ReaderStatus.done
+    }
+
+    /// Sends a command to a MIFARE Classic; nil if the card refuses it. The card is then selected again.
+    private func sendToClassic(_ command: [UInt8], _ card: FieldCard) async -> Frame? {
+        let answer = try? await card.classic.execute(command, over: card.link)
+        if let answer, answer.nibble ?? 0xA == 0xA { return answer }
+        await card.select()
+        return nil
     }
 
     // MARK: Blocks
@@ -49,6 +80,11 @@ extension EmulatedReader {
         guard let card else { return ReaderStatus.failed }
         let address = Int(high: command.p1, low: command.p2)
         switch card.kind {
+        case .nfcA where card.isClassic:
+            guard let data = await sendToClassic([0x30, command.p2], card)?.bytes, data.count == 16 else {
+                return ReaderStatus.failed
+            }
+            return Self.fitting(data, command.expectedLength)
         case .nfcA(let target) where target.isType2:
             let length = command.expectedLength.map { $0 == 0 ? 16 : $0 } ?? 16
             guard length <= 16 else { return [0x6C, 16] }
@@ -67,6 +103,10 @@ extension EmulatedReader {
         guard let card else { return ReaderStatus.failed }
         let address = Int(high: command.p1, low: command.p2)
         switch card.kind {
+        case .nfcA where card.isClassic:
+            guard command.data.count == 16 else { return ReaderStatus.wrongLength }
+            let answer = await sendToClassic([0xA0, command.p2] + command.data, card)
+            return answer == nil ? ReaderStatus.failed : ReaderStatus.done
         case .nfcA(let target) where target.isType2:
             guard address <= 0xFF else { return ReaderStatus.unknownAddress }
             let isWritten: Bool

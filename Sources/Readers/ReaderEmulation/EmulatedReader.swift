@@ -70,6 +70,8 @@ package struct EmulatedReader: ReaderFirmware {
     var pollingParameter: UInt8 = 0xFF
     /// The card that was last reported to the host.
     private var presentCard: FieldCard?
+    /// The two keys that the host has loaded.
+    var keys: [[UInt8]] = [[], []]
     private let onExchange: (@Sendable (Exchange) -> Void)?
 
     package init(_ profile: ReaderProfile, field: any FieldDriver, onExchange: (@Sendable (Exchange) -> Void)? = nil) {

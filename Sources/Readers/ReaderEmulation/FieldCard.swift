@@ -19,6 +19,8 @@ struct FieldCard: Sendable {
     let link: any FrameLink
     /// ISO-DEP, if the card supports it and the reader has started it.
     var isoDEP: ISODEP?
+    /// The reader's cipher for a MIFARE Classic.
+    let classic = ClassicCommands()
 
     /// The UID, PUPI or IDm.
     var identifier: [UInt8] {
@@ -52,13 +54,21 @@ struct FieldCard: Sendable {
     /// Whether the card supports ISO-DEP. The reader or its host may have started ISO-DEP.
     var supportsISODEP: Bool { if case .nfcA(let target) = kind { target.isISODEP } else { isoDEP != nil } }
 
+    var isClassic: Bool { if case .nfcA(let target) = kind { target.isMIFAREClassic } else { false } }
+
     var isType1: Bool { if case .type1 = kind { true } else { false } }
 
     /// Checks whether the card is still present. Selects the card again if the check needs an activation.
     func isPresent() async -> Bool {
         if let isoDEP { return await isoDEP.isPresent() }
         switch kind {
-        case .nfcA, .type1: return await select()
+        case .nfcA:
+            // The host still needs an authentication, which the check ends.
+            let authentication = classic.authentication
+            guard await select() else { return false }
+            if let authentication { _ = try? await classic.execute(authentication, over: link) }
+            return true
+        case .type1: return await select()
         case .nfcB(let target): return await answersWakeUp(target)
         case .nfcF(let target):
             let answers = try? await NFCFPolling(link: link).poll(systemCode: target.systemCode ?? 0xFFFF)
@@ -76,6 +86,7 @@ struct FieldCard: Sendable {
         case .nfcA(let target):
             guard (try? await NFCAActivation(link: link).reactivate(target)) != nil else { return false }
             isoDEP?.wasActivated()
+            classic.wasActivated()
             return true
         case .type1(_, let target):
             _ = try? await NFCAActivation(link: link).activateAll(waking: true)

@@ -30,6 +30,7 @@ extension PN53xChip {
         do throws(LinkError) {
             answerRest = try await exchange(command, with: card)
         } catch {
+            if card.isClassic, command.count == 12, command[0] & 0xFE == 0x60 { return .status(.authentication) }
             return .status(Self.isNAK(error) ? .dataFormat : PN53xStatus(error))
         }
         return nextAnswerPart()
@@ -46,6 +47,11 @@ extension PN53xChip {
     private func exchange(_ command: [UInt8], with card: FieldCard) async throws(LinkError) -> [UInt8] {
         if let isoDEP = card.isoDEP { return try await isoDEP.transmit(command) }
         switch card.kind {
+        case .nfcA where card.isClassic:
+            let answer = try await card.classic.execute(command, over: card.link, timeout: timeout)
+            guard let nibble = answer.nibble else { return answer.bytes }
+            guard nibble == 0xA else { throw Self.refusal }
+            return []
         case .nfcA: return try await exchangeMIFARE(command, card.link)
         case .type1(_, let tag):
             var bytes = command
@@ -65,8 +71,7 @@ extension PN53xChip {
             guard first.nibble == 0xA else { throw Self.refusal }
             return try await acknowledged(Array(command.dropFirst(2)), link)
         }
-        // Authentication and value commands of MIFARE Classic. No other tag has commands of that length with these
-        // codes.
+        // Authentication of MIFARE Classic. No other tag has commands of that length with these codes.
         if [0x60, 0x61].contains(command.first), command.count >= 12 { throw Self.refusal }
         return try await acknowledged(command, link)
     }

@@ -85,6 +85,8 @@ package struct PN53xStatus: Sendable, Equatable {
     package static let protocolError = PN53xStatus(byte: 0x0B)
     /// The answer does not have the form that the command requires, such as a 4-bit NAK.
     package static let dataFormat = PN53xStatus(byte: 0x13)
+    /// A MIFARE Classic did not accept the key.
+    package static let authentication = PN53xStatus(byte: 0x14)
     /// The command does not fit the current state, such as an exchange without a target.
     package static let context = PN53xStatus(byte: 0x27)
     /// The initiator has deselected the chip in card mode.
@@ -110,7 +112,8 @@ package struct PN53xStatus: Sendable, Equatable {
         case 0x0D: LinkError(.readerUnavailable, "The reader's chip is too hot, so it turned its field off.")
         case 0x2D: LinkError(.readerUnavailable, "The antenna of the reader's chip draws too much current.")
         case 0x27, 0x29, 0x2A, 0x2B: LinkError(.tagRemoved, "The reader's chip has lost the tag \(named).")
-        case 0x10, 0x12, 0x14, 0x25, 0x26: LinkError(.unsupported, "The reader's chip refuses the command \(named).")
+        case 0x14: LinkError(.timeout, "The card does not accept the key \(named).")
+        case 0x10, 0x12, 0x25, 0x26: LinkError(.unsupported, "The reader's chip refuses the command \(named).")
         default: LinkError(.transmission, "The reader's chip reports an error \(named).")
         }
     }
@@ -131,6 +134,15 @@ extension Frame {
             throw LinkError(.transmission, "The checksum of the answer is wrong.")
         }
         self.init(payload)
+    }
+
+    /// Creates a MIFARE Classic's answer to a command that the chip executed, from the chip's status and data.
+    package init(ofClassic answer: [UInt8]) throws(LinkError) {
+        let status = PN53xStatus(byte: answer.first ?? PN53xStatus.dataFormat.byte)
+        // The chip reports a NAK as data of a wrong form.
+        if let error = status.error, status != .dataFormat { throw error }
+        let nibble: UInt8 = status == .dataFormat ? 0x4 : 0xA
+        self = answer.count > 1 ? Frame(Array(answer.dropFirst())) : Frame(bits: [nibble], validBitsInLastByte: 4)
     }
 }
 

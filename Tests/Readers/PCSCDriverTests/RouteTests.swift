@@ -109,6 +109,27 @@ struct RouteTests {
         #expect(!route.carriesFrames && route.maximumFrameLength == 18)
     }
 
+    @Test func `MIFARE Classic by storage commands: a key is loaded and used, blocks are read, written and counted`()
+        throws
+    {
+        let route = ClassicStorageRoute()
+        let (key, block) = ("a0a1a2a3a4a5", "000102030405060708090a0b0c0d0e0f")
+        try Self.check(
+            route,
+            """
+            6004\(key)01020304 : ff82000006\(key) = 9000, ff860000050100046000 = 9000 : 0a/4
+            6104\(key)01020304 : ff82000006\(key) = 9000, ff860000050100046100 = 6300 : timeout
+            6004\(key)01020304 : ff82000006\(key) = 9000, ff860000050100046000 = 6d00 : unsupported
+            6004\(key)01020304 : ff82000006\(key) = 6d00 : unsupported
+            3004 : ffb0000410 = \(block)9000 : \(block)
+            3004 : ffb0000410 = 6300 : 00/4
+            a004\(block) : ffd6000410\(block) = 9000 : 0a/4
+            a004\(block) : ffd6000410\(block) = 6300 : 00/4
+            """
+        )
+        try Self.refuses(route, ["", "30", "300400", "c20400000000", "1b01020304"])
+    }
+
     @Test
     func
         `Type 5 by storage commands: blocks are read and written one by one; status words become the tag's errors`()
@@ -314,9 +335,9 @@ struct RouteTests {
 
     @Test func `PN53x: each status of the chip, with any upper bits, is an error of the link`() throws {
         let codes: [(LinkError.Code, [UInt8])] = [
-            (.timeout, [0x01, 0x0A]), (.transmission, [0x02, 0x03, 0x04, 0x05, 0x0B, 0x13, 0x23, 0x3F]),
+            (.timeout, [0x01, 0x0A, 0x14]), (.transmission, [0x02, 0x03, 0x04, 0x05, 0x0B, 0x13, 0x23, 0x3F]),
             (.collision, [0x06]), (.frameTooLong, [0x07, 0x09, 0x0E]), (.readerUnavailable, [0x0D, 0x2D]),
-            (.tagRemoved, [0x27, 0x29, 0x2A, 0x2B]), (.unsupported, [0x10, 0x12, 0x14, 0x25, 0x26]),
+            (.tagRemoved, [0x27, 0x29, 0x2A, 0x2B]), (.unsupported, [0x10, 0x12, 0x25, 0x26]),
         ]
         for (code, statuses) in codes {
             for status in statuses.flatMap({ [$0, $0 | 0xC0] }) {

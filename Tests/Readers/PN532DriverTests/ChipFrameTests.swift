@@ -94,8 +94,8 @@ struct ChipFrameTests {
 
     @Test func `status byte: each code of the manual is a link error, and an unknown one a transmission error`() {
         let codes: [(LinkError.Code, [UInt8])] = [
-            (.timeout, [0x01, 0x0A]), (.collision, [0x06]), (.frameTooLong, [0x07, 0x09, 0x0E]),
-            (.readerUnavailable, [0x0D, 0x2D]), (.unsupported, [0x10, 0x12, 0x14, 0x25, 0x26]),
+            (.timeout, [0x01, 0x0A, 0x14]), (.collision, [0x06]), (.frameTooLong, [0x07, 0x09, 0x0E]),
+            (.readerUnavailable, [0x0D, 0x2D]), (.unsupported, [0x10, 0x12, 0x25, 0x26]),
             (.tagRemoved, [0x27, 0x29, 0x2A, 0x2B]),
         ]
         for byte in UInt8.min...UInt8.max {

@@ -30,6 +30,24 @@ import Testing
         }
     }
 
+    @Test func `MIFARE Classic command: executed by the chip, whose status is data, ACK, NAK or an error`() async throws
+    {
+        let answers: [(String, Result<Frame, LinkError>)] = [
+            ("00", .success(Frame(bits: [0x0A], validBitsInLastByte: 4))), ("00 0102", .success(Frame([1, 2]))),
+            ("13", .success(Frame(bits: [0x04], validBitsInLastByte: 4))), ("14", .failure(LinkError(.timeout, ""))),
+        ]
+        for (answer, expected) in answers {
+            try await withTag("4a 0200: 01 01 0004 08 04 9c0c3701\n40: \(answer)") { chip, _, link in
+                #expect(link.authenticatesClassic)
+                let result: Result<Frame, LinkError>
+                do throws(LinkError) { result = .success(try await link.send([0x30, 4])) } catch {
+                    result = .failure(error)
+                }
+                #expect(result == expected && chip.log().last == "40 013004", "\(answer)")
+            }
+        }
+    }
+
     @Test func `FeliCa frame: sent as it is, since the chip adds the checksum`() async throws {
         try await withTag("\(ChipScript.feliCa)\n42: 00 0102", .nfcF) { chip, _, link in
             #expect(link.technology == .nfcF)

@@ -109,13 +109,34 @@ struct EmulatedReaderTests {
             FF820000 06 A5A5A5A5A5A5 -> 9000        # six bytes for one of two places
             FF820001 06 A5A5A5A5A5A5 -> 9000
             FF820002 06 A5A5A5A5A5A5 -> 6300; FF820000 05 A5A5A5A5A5 -> 6300; FF820001 07 A5A5A5A5A5A5A5 -> 6300
-            FF860000 05 0100046000 -> 6300          # there is no MIFARE Classic cipher
+            FF860000 05 0100046000 -> 6300          # this is no MIFARE Classic
             00A40400 -> 6D00                        # a storage card has no commands of other classes
             00B00000 FF -> 6D00
             """
         )
         reader.field.arm(.effect(.tooShort(by: 1), atExchange: 0))
         await reader.run("FFB00004 04 -> 6300")
+    }
+
+    @Test func `MIFARE Classic storage commands: a loaded key opens its sector until another is opened`() async {
+        let card = ClassicTag(ClassicContents(blank: .classic1K, uid: [0x9C, 0x0C, 0x37, 0x01]))
+        var reader = Reader.reader(.acr122u, ["card": card])
+        let (block, zeros) = ("64000000 9BFFFFFF 64000000 04FB04FB", String(repeating: "00", count: 16))
+        await reader.run(
+            """
+            + card
+            look; up
+            FFB00004 10 -> 6300; FF860000 05 0100046000 -> 6300
+            FF820000 06 FFFFFFFFFFFF -> 9000; FF820001 06 A0A1A2A3A4A5 -> 9000
+            FF860000 05 0100046001 -> 6300; FFB00004 10 -> 6300
+            FF860000 05 0100046000 -> 9000; FFB00004 10 -> \(zeros) 9000; FFD60004 10 \(block) -> 9000
+            FFB00004 10 -> \(block) 9000; FFB00004 04 -> 6C10
+            look                                    # a check of its presence leaves the sector open
+            FFD70004 05 0100000005 -> 9000; FFB00004 10 -> 69000000 96FFFFFF 69000000 04FB04FB 9000
+            FFD70004 05 0200000009 -> 9000; FFB00004 10 -> 60000000 9FFFFFFF 60000000 04FB04FB 9000
+            FFD60004 04 01020304 -> 6700; FFD70004 05 0300000001 -> 6300; FFB00008 10 -> 6300
+            """
+        )
     }
 
     @Test

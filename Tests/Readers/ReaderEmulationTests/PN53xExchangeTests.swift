@@ -39,6 +39,32 @@ struct PN53xExchangeTests {
         )
     }
 
+    @Test func `InDataExchange with a MIFARE Classic: the chip authenticates, reads, writes and counts`() async {
+        let card = ClassicTag(ClassicContents(blank: .classic1K, uid: [0x9C, 0x0C, 0x37, 0x01]))
+        var chip = Chip.chip(["card": card])
+        let (key, uid) = ("FFFFFFFFFFFF", "9C0C3701")
+        await chip.run(
+            """
+            + card
+            4A 01 00 -> 01 01 0004 08 04 \(uid)
+            40 01 30 04 -> 13
+            4A 01 00
+            40 01 60 04 \(key) 01020304 -> 14         # another UID
+            4A 01 00
+            40 01 60 04 A0A1A2A3A4A5 \(uid) -> 14
+            4A 01 00
+            40 01 60 04 \(key) \(uid) -> 00
+            40 01 A0 04 64000000 9BFFFFFF 64000000 04FB04FB -> 00
+            40 01 C1 04 05000000 -> 00
+            40 01 B0 04 -> 00
+            40 01 30 04 -> 00 69000000 96FFFFFF 69000000 04FB04FB
+            40 01 60 08 \(key) \(uid) -> 00             # nested
+            40 01 30 08 -> 00 ..16
+            40 01 30 04 -> 13                       # not in this sector
+            """
+        )
+    }
+
     @Test func `InDataExchange with a Topaz: left-out address, data and UID bytes are added`() async {
         await Chip.run(
             """

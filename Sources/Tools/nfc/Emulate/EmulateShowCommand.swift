@@ -19,8 +19,8 @@ struct EmulateShowCommand: AsyncParsableCommand {
             it is a PN532 on a serial line, for libnfc and nfcpy. It prints the settings
             that those programs need, and runs until Ctrl-C. To use the system's pcscd,
             root installs the reader once, with: nfc emulate install. What programs
-            write is saved to the image. If it can't be saved, or if a card shows only
-            its UID, a note says so at the start.
+            write is saved to the image. If it can't be saved, a note says so at the
+            start.
 
             With --air, the PN532 is a real one on that serial line, and shows the image
             to phones and other readers as a Type 4 tag. It chooses the UID itself. Of an
@@ -364,8 +364,6 @@ struct EmulationNote {
     ///
     /// - Throws: ``CommandFailure`` if the chosen output file can't hold the tag.
     static func all(_ file: ImageFile, out: String?) throws -> [EmulationNote] {
-        // Programs can't authenticate to this card, so they can't write to it.
-        if case .classic(let contents) = file.contents { return [uidAlone(contents.product)] }
         guard let obstacle = obstacle(file, out) else { return [] }
         guard out == nil else { throw CommandFailure(obstacle.name, obstacle.text) }
         let step = "Changes that programs make to the tag will be lost. To save them, name a file: --out card.json"
@@ -376,16 +374,6 @@ struct EmulationNote {
         name: "message-only",
         text: "Only the message is shown, as a Type 4 tag. What readers write to it is not saved."
     )
-
-    private static func uidAlone(_ product: ClassicProduct) -> EmulationNote {
-        EmulationNote(
-            name: "uid-only",
-            text: """
-                A \(product) shows only its UID here, and no data: its sectors need a cipher that OpenCoreNFC does not have. \
-                Programs find the card, but each authentication fails.
-                """
-        )
-    }
 
     /// Why writes to the tag can't be saved; nil if they can.
     private static func obstacle(_ file: ImageFile, _ out: String?) -> EmulationNote? {
