@@ -78,6 +78,8 @@ let package = Package(
             name: "LibnfcTests",
             dependencies: [
                 "EmulationSupport", "PeerSupport", "SessionProbe",
+                .product(name: "TagLink", package: "OpenCoreNFC"),
+                .product(name: "TagProtocols", package: "OpenCoreNFC"),
                 .product(name: "VirtualTags", package: "OpenCoreNFC"),
             ],
             exclude: ["libnfc_peer.py"],

@@ -2,6 +2,8 @@
 import EmulationSupport
 import Foundation
 import PeerSupport
+import TagLink
+import TagProtocols
 import Testing
 import VirtualTags
 
@@ -98,6 +100,37 @@ struct `libnfc, libfreefare and our tags` {
         guard case .type2(let after) = try await tag.stop() else { return }
         #expect(Array(after.memory[80..<84]) == [0xCA, 0xFE, 0xF0, 0x0D])
         #expect(after.memory.prefix(80) == before.memory.prefix(80))
+    }
+
+    /// Our reader's side of a card.
+    private func reader(of card: ClassicTag) async throws -> MIFAREClassic {
+        let field = VirtualField()
+        field.bring(card)
+        let link = try #require(field.link(for: .nfcA))
+        return MIFAREClassic(target: try #require(try await NFCAActivation(link: link).activateAll().last), link: link)
+    }
+
+    @Test(.enabled(if: Program.areInstalled("mifare-classic-read-ndef"), "libfreefare-bin is not installed."))
+    func `libfreefare: formats a MIFARE Classic and writes its message, and reads the card that we formatted`()
+        async throws
+    {
+        let blank = ClassicContents(blank: .classic1K, uid: [0x9C, 0x0C, 0x37, 0x01])
+        let tag = try await EmulatedTag(.classic(blank), on: .pn532)
+        _ = try await run("nfc-mfclassic", ["r", "a", "u", tag.file("dump.mfd").path], tag)
+        #expect([UInt8](try Data(contentsOf: tag.file("dump.mfd"))).prefix(48) == blank.memory.prefix(48))
+        _ = try await run("mifare-classic-format", ["-y"], tag)
+        try Data(Samples.message).write(to: tag.file("message"))
+        _ = try await run("mifare-classic-write-ndef", ["-y", "-i", tag.file("message").path], tag)
+        guard case .classic(let theirs) = try await tag.stop() else { return }
+        #expect(try await reader(of: ClassicTag(theirs)).readNDEF() == Samples.message)
+
+        let card = ClassicTag(blank)
+        try await reader(of: card).format()
+        try await reader(of: card).writeNDEF(Samples.message)
+        let ours = try await EmulatedTag(.classic(card.contents), on: .pn532)
+        _ = try await run("mifare-classic-read-ndef", ["-y", "-o", ours.file("read").path], ours)
+        #expect([UInt8](try Data(contentsOf: ours.file("read"))) == Samples.message)
+        _ = try await ours.stop()
     }
 
     @Test func `nfc-read-forum-tag3 reads the message of a Type 3 tag`() async throws {
