@@ -90,6 +90,10 @@ struct MIFAREClassicTests {
                 }
             }
         }
+        // Only a block that has a value can be counted, and only then be transferred.
+        for command: [UInt8] in [[0xC1, 0x05], [0xB0, 0x04]] {
+            #expect(try await !Self.accepts([0, 0, 0, 3], false, [command]).isDone)
+        }
         // A key B that can be read is none.
         #expect(try await !Self.accepts([0, 0, 0, 1], true, [[0x30, 0x04]]).isDone)
     }

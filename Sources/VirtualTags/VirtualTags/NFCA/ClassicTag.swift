@@ -264,6 +264,7 @@ struct ClassicChip: TagChip {
             case 0xA0 where block > 0 && [.write, .writeKeyA, .writeAccess, .writeKeyB].contains(where: may):
                 pending = .write(block: block)
             case 0xC1 where may(.increment), 0xC0 where may(.decrement), 0xC2 where may(.decrement):
+                guard value(of: block) != nil else { return refuse(Self.notAllowed) }
                 pending = .value(code: command[0], block: block)
             case 0xB0 where may(.decrement) && buffer != nil:
                 // The address in the last bytes of a value block moves with the value.
@@ -278,9 +279,7 @@ struct ClassicChip: TagChip {
 
     /// Changes the value that TRANSFER will write. The card confirms by silence.
     private mutating func change(_ block: Int, _ code: UInt8, _ operand: [UInt8]) -> TagAnswer? {
-        guard let value = ClassicValue(Array(contents.memory[block * 16..<block * 16 + 16])) else {
-            return refuse(Self.notAllowed)
-        }
+        guard let value = value(of: block) else { return refuse(Self.notAllowed) }
         let amount = Int32(truncatingIfNeeded: operand.littleEndian(at: 0, count: 4))
         let (sum, overflow) =
             code == 0xC1
@@ -313,6 +312,10 @@ struct ClassicChip: TagChip {
         contents.memory.program(new, at: block * 16, tear: tear, unit: 16)
         contents.unknownBytes.subtract(block * 16..<block * 16 + 16)
         return TagAnswer(nibble(0xA), workTime: Self.programmingTime, isWrite: true)
+    }
+
+    private func value(of block: Int) -> ClassicValue? {
+        ClassicValue(Array(contents.memory[block * 16..<block * 16 + 16]))
     }
 
     private func access(ofSector sector: Int) -> ClassicAccess? {
