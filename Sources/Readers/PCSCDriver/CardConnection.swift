@@ -97,7 +97,7 @@ final class CardConnection: Sendable {
         let card = try service.call(within: Self.openingLimit) { layer, context throws(SmartCardError) in
             let reader = try layer.connect(context, reader: self.reader, .direct)
             do throws(SmartCardError) {
-                return try layer.reset(reader, .exclusive)
+                return try layer.reset(reader, .exclusive, .reset)
             } catch {
                 layer.disconnect(reader, .leave)
                 throw error
@@ -106,9 +106,9 @@ final class CardConnection: Sendable {
         opened(card)
     }
 
-    func reset() throws(LinkError) {
+    func reset(_ disposition: SmartCardDisposition) throws(LinkError) {
         try attempt { layer, card throws(SmartCardError) in
-            let card = try layer.reset(card, .exclusive)
+            let card = try layer.reset(card, .exclusive, disposition)
             self.state.withLock { $0.card = card }
         }
     }

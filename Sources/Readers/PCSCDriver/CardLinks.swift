@@ -69,10 +69,15 @@ final class CardFrameLink: SelfActivatingLink {
     }
 
     /// Resets the tag, and checks that the tag is still the same.
-    func reactivate() async throws(LinkError) {
+    func reactivate() async throws(LinkError) { try await reactivate(.reset) }
+
+    /// Turns the tag's power off and on, which a reset of many readers does not.
+    func resetField() async throws(LinkError) { try await reactivate(.unpower) }
+
+    private func reactivate(_ disposition: SmartCardDisposition) async throws(LinkError) {
         try await port.run { [route, identifier] connection throws(LinkError) in
             route.end(connection)
-            try connection.reset()
+            try connection.reset(disposition)
             let found = try TagIdentification.identifier(connection)
             guard found == identifier else {
                 // Otherwise the next frames for the tag would go to another tag.

@@ -35,7 +35,12 @@ package protocol SmartCardLayer: Sendable {
     /// Opens a card. With `direct`, opens the reader, with or without a card.
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle
 
-    func reset(_ card: SmartCardHandle, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle
+    /// Opens the card again after a reset, or after its power was off.
+    func reset(
+        _ card: SmartCardHandle,
+        _ share: SmartCardShare,
+        _ disposition: SmartCardDisposition
+    ) throws(SmartCardError) -> SmartCardHandle
 
     func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition)
 

@@ -141,11 +141,15 @@ import TagLink
         return SmartCardHandle(handle: handle, activeProtocol: activeProtocol, answerToReset: answer)
     }
 
-    func reset(_ card: SmartCardHandle, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
+    func reset(
+        _ card: SmartCardHandle,
+        _ share: SmartCardShare,
+        _ disposition: SmartCardDisposition
+    ) throws(SmartCardError) -> SmartCardHandle {
         var activeProtocol: UInt = 0
-        // SCARD_PROTOCOL_ANY, SCARD_RESET_CARD
+        // SCARD_PROTOCOL_ANY
         try perform("SCardReconnect") { library in
-            unsafe library.reconnect(card.handle, share.rawValue, 3, 1, &activeProtocol)
+            unsafe library.reconnect(card.handle, share.rawValue, 3, disposition.rawValue, &activeProtocol)
         }
         let answer = answerToReset(of: card.handle)
         return SmartCardHandle(handle: card.handle, activeProtocol: activeProtocol, answerToReset: answer)

@@ -9,7 +9,7 @@ extension PN532Chip {
     /// Digital 2.3: 5.1 ms each).
     private static let fieldTime: UInt32 = 6000
 
-    private func restartField() throws(LinkError) {
+    func restartField() throws(LinkError) {
         try setField(false)
         usleep(Self.fieldTime)
         try setField(true)

@@ -161,13 +161,18 @@ final class PN532TagLink: SelfActivatingLink {
         }
     }
 
-    func reactivate() async throws(LinkError) {
+    func reactivate() async throws(LinkError) { try await reactivate(afterReset: false) }
+
+    func resetField() async throws(LinkError) { try await reactivate(afterReset: true) }
+
+    private func reactivate(afterReset: Bool) async throws(LinkError) {
         let handle = handle
         try await worker.perform { (worker, chip) throws(LinkError) in
             guard worker.generation == handle.generation else {
                 throw LinkError(.tagRemoved, "The reader has polled for tags again.")
             }
             worker.current = nil
+            if afterReset { try chip.restartField() }
             try chip.wake(handle.target)
             worker.current = handle
         }

@@ -62,11 +62,7 @@ package final class SimulatorReader: FieldDriver {
         technologies.contains(technology) ? links[Int(technology.rawValue)] : nil
     }
 
-    package func setCarrier(_ isOn: Bool) async throws(LinkError) {
-        try await client.perform { (client, cancellation) throws(LinkError) in
-            _ = try client.ask("carrier", cancellation) { $0.member("on", isOn) }
-        }
-    }
+    package func setCarrier(_ isOn: Bool) async throws(LinkError) { try await client.setCarrier(isOn) }
 
     package func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         defer { client.executor.async { [client] in client.assumeIsolated { $0.watchTags() } } }
@@ -120,6 +116,19 @@ final class SimulatorLink: FrameLink {
         } catch {
             counts.withLock { $0.count(frame, .failure(error), technology, timeout: timeout) }
             throw error
+        }
+    }
+
+    func resetField() async throws(LinkError) {
+        try await client.setCarrier(false)
+        try await client.setCarrier(true)
+    }
+}
+
+extension SimulatorClient {
+    fileprivate nonisolated func setCarrier(_ isOn: Bool) async throws(LinkError) {
+        try await perform { (client, cancellation) throws(LinkError) in
+            _ = try client.ask("carrier", cancellation) { $0.member("on", isOn) }
         }
     }
 }

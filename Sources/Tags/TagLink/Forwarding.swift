@@ -52,4 +52,5 @@ extension ForwardingLink {
     package var statistics: LinkStatistics { target.statistics }
     package var countsAir: Bool { target.countsAir }
     package var authenticatesClassic: Bool { target.authenticatesClassic }
+    package func resetField() async throws(LinkError) { try await target.resetField() }
 }

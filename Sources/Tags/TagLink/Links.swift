@@ -35,9 +35,22 @@ public protocol FrameLink: AnyObject, Sendable {
     ///   left, `transmission` when the answer was damaged, `collision` when several tags answered at once,
     ///   `frameTooLong`, `readerUnavailable`, `unsupported` or `cancelled`.
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame
+
+    /// Switches the field off and on, so that every tag loses its power and its volatile state, for example after a
+    /// wrong password silenced the tag. A ``SelfActivatingLink`` also selects its tag again; over other links, an NFC-A
+    /// or NFC-B tag has to be activated.
+    ///
+    /// - Throws: ``LinkError`` with `unsupported` when the reader can't, `tagRemoved` or `timeout` when the tag doesn't
+    ///   answer the selection, `readerUnavailable` or `cancelled`.
+    func resetField() async throws(LinkError)
 }
 
 extension FrameLink {
+    /// Throws `unsupported`: the default is for a link that can't switch the field.
+    public func resetField() async throws(LinkError) {
+        throw LinkError(.unsupported, "The reader can't switch its field off and on for a tag.")
+    }
+
     /// True: the default is for a link that sends each frame unchanged.
     public var countsAir: Bool { true }
 

@@ -57,7 +57,7 @@ import Testing
             #expect(card.handle == 77 && card.activeProtocol == 2 && card.answerToReset == atr)
             let reader = try Self.cards.connect(5, reader: "One", .direct)
             #expect(reader.handle == 77 && reader.answerToReset.isEmpty)
-            let again = try Self.cards.reset(card, .exclusive)
+            let again = try Self.cards.reset(card, .exclusive, .reset)
             #expect(again.handle == 77 && again.activeProtocol == 1 && again.answerToReset == atr)
             Self.cards.disconnect(card, .unpower)
             _ = try Self.cards.waitForChange(5, milliseconds: 250, of: [SmartCardReaderState("A")])
@@ -83,7 +83,9 @@ import Testing
         let connect = Self.with(failing) { () throws(SmartCardError) in
             _ = try Self.cards.connect(5, reader: "One", .shared)
         }
-        let reset = Self.with(failing) { () throws(SmartCardError) in _ = try Self.cards.reset(Self.card, .shared) }
+        let reset = Self.with(failing) { () throws(SmartCardError) in
+            _ = try Self.cards.reset(Self.card, .shared, .reset)
+        }
         #expect(connect.code == .noService && reset.code == .noService)
     }
 

@@ -219,8 +219,15 @@ final class ScriptedService: SmartCardLayer {
         }
     }
 
-    func reset(_ card: SmartCardHandle, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
-        state.withLock { $0.resets += 1 }
+    func reset(
+        _ card: SmartCardHandle,
+        _ share: SmartCardShare,
+        _ disposition: SmartCardDisposition
+    ) throws(SmartCardError) -> SmartCardHandle {
+        state.withLock { state in
+            state.resets += 1
+            if disposition == .unpower { state.dispositions.append(disposition) }
+        }
         let present = try self.card(of: card, orNone: .noSmartcard)
         state.withLock { state in
             for index in state.readers.indices where state.readers[index].name == state.open[card.handle] {

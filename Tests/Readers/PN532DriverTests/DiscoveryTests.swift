@@ -242,6 +242,7 @@ import Testing
         for (size, uid, wanted) in uids {
             try await withTag("4a: 01 01 0044 08 \(size) \(uid)") { chip, _, link in
                 try await chip.expects(["4a 0100\(wanted)"]) { try await link.reactivate() }
+                try await chip.expects(ScriptedChip.restart + ["4a 0100\(wanted)"]) { try await link.resetField() }
             }
         }
         // Another SAK, and another UID.

@@ -210,6 +210,13 @@ private final class RecordingLink: ForwardingLink {
             try await target.transceive(frame, timeout: timeout)
         }
     }
+
+    func resetField() async throws(LinkError) {
+        try await recorder.record(.field(isOn: false), outcome: { _ in .done }) { () throws(LinkError) in
+            try await target.resetField()
+        }
+        await recorder.record(.field(isOn: true), outcome: { _ in .done }) {}
+    }
 }
 
 // MARK: Readers that find tags themselves
@@ -333,6 +340,13 @@ private final class RecordingTagLink: ForwardingLink, SelfActivatingLink, Record
     func reactivate() async throws(LinkError) {
         try await recorder.record(.reactivate(tag: number), outcome: { _ in .done }) { () throws(LinkError) in
             try await link.reactivate()
+        }
+    }
+
+    /// Recorded like a selection, since that is what a program sees of it.
+    func resetField() async throws(LinkError) {
+        try await recorder.record(.reactivate(tag: number), outcome: { _ in .done }) { () throws(LinkError) in
+            try await link.resetField()
         }
     }
 }

@@ -253,6 +253,10 @@ private final class ReplayLink: FrameLink {
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
         try replay.exchange(.frames(technology), tag: tag, frame, timeout: timeout)
     }
+
+    func resetField() async throws(LinkError) {
+        for isOn in [false, true] { _ = try replay.call(.field(isOn: isOn)) }
+    }
 }
 
 private final class ReplayTagLink: ForwardingLink, SelfActivatingLink {
@@ -273,6 +277,8 @@ private final class ReplayTagLink: ForwardingLink, SelfActivatingLink {
     func reactivate() async throws(LinkError) {
         if let tag = link.tag { _ = try link.replay.call(.reactivate(tag: tag)) }
     }
+
+    func resetField() async throws(LinkError) { try await reactivate() }
 }
 
 private final class ReplayCard: APDULink {

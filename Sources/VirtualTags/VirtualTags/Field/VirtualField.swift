@@ -49,14 +49,7 @@ public final class VirtualField: FieldDriver {
     public func setCarrier(_ isOn: Bool) async throws(LinkError) { switchCarrier(isOn) }
 
     /// Switches the carrier on or off at once. Switching it off clears the volatile state of all tags.
-    public func switchCarrier(_ isOn: Bool) {
-        core.state.withLock { state in
-            if state.isCarrierOn, !isOn {
-                for tag in state.tags { tag.losePower() }
-            }
-            state.isCarrierOn = isOn
-        }
-    }
+    public func switchCarrier(_ isOn: Bool) { core.switchCarrier(isOn) }
 
     public func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         core.observers.add(handler)
@@ -212,6 +205,11 @@ final class VirtualLink: FrameLink {
         if outcome.changedPresence { core.observers.notify() }
         return try outcome.record.result.get()
     }
+
+    func resetField() async throws(LinkError) {
+        core.switchCarrier(false)
+        core.switchCarrier(true)
+    }
 }
 
 /// The state that a virtual field shares with its links.
@@ -235,6 +233,15 @@ final class FieldCore: Sendable {
     func exchange(_ frame: Frame, _ technology: Technology, timeout: Airtime) -> FieldState.Outcome {
         state.withLock {
             $0.exchange(frame, technology, timeout: timeout, maximumFrameLength: maximumFrameLength)
+        }
+    }
+
+    func switchCarrier(_ isOn: Bool) {
+        state.withLock { state in
+            if state.isCarrierOn, !isOn {
+                for tag in state.tags { tag.losePower() }
+            }
+            state.isCarrierOn = isOn
         }
     }
 
