@@ -208,6 +208,14 @@ package struct SecretFinder: Sendable, Hashable {
         // A block with a sector's keys and access bits. Only MIFARE Classic has blocks of 16 bytes.
         case 0xD6 where bytes[start + 4] == 16 && bytes[start + 3] % 4 == 3:
             return [data..<data + 6, data + 10..<data + 16]
+        // A frame in a transparent session (data object 95), or in Identiv's Traverse.
+        case 0xC2, 0x50, 0xFD:
+            let object = bytes[data...].indices.dropLast(2).first { index in
+                bytes[index] == 0x95 && [2, 3].contains(bytes.endIndex - index - Int(bytes[index + 1]))
+            }
+            guard let head = bytes[start + 1] == 0xFD ? data : object.map({ $0 + 2 }) else { return [] }
+            let end = min(bytes.endIndex, head + Int(bytes[head - 1]))
+            return anyFrame(Array(bytes[head..<end])).map { $0.lowerBound + head..<$0.upperBound + head }
         case 0x00: return chip(Array(bytes), from: data - start).map { $0.lowerBound + start..<$0.upperBound + start }
         default: return []
         }
@@ -236,7 +244,13 @@ package struct SecretFinder: Sendable, Hashable {
         if bytes[index] == 0x40, frame[0] & 0xFE == 0x60, frame.count >= 12 { return [start + 2..<start + 8] }
         // The chip handles ISO-DEP itself, so a card command may follow directly.
         let ranges = frame.count > 5 && frame[0] != 0xA2 ? command(frame[...]) : []
-        return (ranges.isEmpty ? nfcA(frame) : ranges).map { $0.lowerBound + start..<$0.upperBound + start }
+        return (ranges.isEmpty ? anyFrame(frame) : ranges).map { $0.lowerBound + start..<$0.upperBound + start }
+    }
+
+    /// Returns the secrets in a frame of a technology that is not known.
+    private mutating func anyFrame(_ bytes: [UInt8]) -> [Range<Int>] {
+        let ranges = Self.nfcV(bytes) + Self.felica(bytes)
+        return ranges.isEmpty ? nfcA(bytes) : ranges
     }
 
     // MARK: NFC-F and NFC-V
