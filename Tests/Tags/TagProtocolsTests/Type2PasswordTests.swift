@@ -127,12 +127,12 @@ struct Type2PasswordTests {
     /// acknowledgement may be any.
     @Test(arguments: [
         // AUTH0 4, PROT and AUTHLIM 5 of a new tag, or of one that has the password; then from page 20 on without these.
-        ("04000004 85000000", Type2Protection(firstPage: 4, protectsReading: true, tries: 5)),
-        ("04000014 00000000", Type2Protection(firstPage: 20)),
-        ("040000ff 00000000", Type2Protection.none),
+        ("04000004 85000000", TagProtection(first: 4, protectsReading: true, tries: 5)),
+        ("04000014 00000000", TagProtection(first: 20)),
+        ("040000ff 00000000", TagProtection.none),
     ]) func `Type 2 protection: one call brings any state that the password opens to the wanted one`(
         after: String,
-        wanted: Type2Protection
+        wanted: TagProtection
     ) async throws {
         for before in [
             "040000ff 00000000 ffffffff 00000000", "040000ff 05000000 ffff0304 00000000",
@@ -154,7 +154,7 @@ struct Type2PasswordTests {
     }
 
     @Test(arguments: [
-        ("040000ff 00000000", 42, "unsupported"), ("040000ff 00000000", 1, "unsupported"),
+        ("040000ff 00000000", 42, "unsupported"),
         ("04000014 40000000 01020304", 4, "read-only"), ("04000014 40000000 01020304", nil, "read-only"),
         ("040000ff 40000000", nil, "none"), ("040000ff 40000000", 4, "read-only"),
         ("04000004 85000000 01020305", 4, "authentication-failed"),
@@ -166,7 +166,7 @@ struct Type2PasswordTests {
         let (field, _) = Self.ntag(before)
         let password = TagSecret([1, 2, 3, 4], acknowledgement: [0, 0])
         let code = await errorCode {
-            _ = try await Self.activate(field).changeProtection(with: password) { $0.firstPage = page }
+            _ = try await Self.activate(field).changeProtection(with: password) { $0.first = page }
         }
         #expect(code?.description ?? "none" == result)
         #expect(field.writeCount == 0)
@@ -181,9 +181,9 @@ struct Type2PasswordTests {
     ) async throws {
         let page = try #require(product.firstConfigurationPage)
         let secret = Self.secret(product)
-        func protection(_ first: Int?) -> Type2Protection {
+        func protection(_ first: Int?) -> TagProtection {
             let tries = product == .ultralightC ? 0 : 3
-            return first.map { Type2Protection(firstPage: min($0, page), protectsReading: $0 == 2, tries: tries) }
+            return first.map { TagProtection(first: min($0, page), protectsReading: $0 == 2, tries: tries) }
                 ?? .none
         }
         /// Changes a tag, and returns the error, and the numbers of exchanges and writes.
@@ -234,7 +234,7 @@ struct Type2PasswordTests {
     ) async throws {
         let start = VirtualType2Tag(.ultralightC)
         let secret = Self.secret(.ultralightC)
-        let protection = Type2Protection(firstPage: 4, protectsReading: false)
+        let protection = TagProtection(first: 4, protectsReading: false)
         if isSet {
             let field = VirtualField()
             field.bring(start)
@@ -246,7 +246,7 @@ struct Type2PasswordTests {
         field.bring(tag)
         let code = await errorCode {
             _ = try await Self.activate(field).changeProtection(with: secret) {
-                $0 = isSet ? .none : Type2Protection(firstPage: 4, protectsReading: false)
+                $0 = isSet ? .none : TagProtection(first: 4, protectsReading: false)
             }
         }
         // AUTH1 stays as it is when the protection is removed.

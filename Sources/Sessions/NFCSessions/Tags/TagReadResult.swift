@@ -120,16 +120,31 @@ extension ActivatedTag {
     package func lock(describing description: Description = .none) async -> TagWriteOutcome {
         await change(describing: description) { tag, findings, step throws(TagError) in
             _ = try await begin(&findings)
-            try await tag.checkLocking()
+            let areas = try await openAreas(of: tag)
+            var isHalfLocked = false
+            do throws(TagError) {
+                try await tag.checkLocking()
+            } catch {
+                // An earlier command lost the tag before it locked the areas.
+                guard error.code == .readOnly, areas != nil else { throw error }
+                isHalfLocked = true
+            }
             findings.ndefStatus = try await tag.queryNDEFStatus()
             findings.noteIdentifier(of: tag)
             if let error = findings.ndefStatus.error { throw error }
             let start = statistics
             defer { findings.cost = cost(since: start) }
             step = .lockingAlone
-            try await tag.lock()
+            if !isHalfLocked { try await tag.lock() }
+            try await areas?.lockAreas()
             findings.ndefStatus.detection?.access = .readOnly
         }
+    }
+
+    /// Returns an ST25DV with areas that have to be locked besides its first blocks; nil for any other tag.
+    private func openAreas(of tag: any ForumTag) async throws(TagError) -> Type5Tag? {
+        guard let tag = tag as? Type5Tag, try await tag.hasOpenAreas() else { return nil }
+        return tag
     }
 
     /// Changes the tag with `body`, and describes it afterwards.
@@ -161,9 +176,11 @@ extension ActivatedTag {
         _ step: inout TagWriteFailure.Step
     ) async throws(TagError) {
         var start = try await begin(&findings)
+        var areas: Type5Tag?
         defer { if findings.cost == nil { findings.cost = cost(since: start) } }
         if locks {
             try await forumTag.checkLocking()
+            areas = try await openAreas(of: forumTag)
             start = statistics
         }
         try await forumTag.writeNDEF(message)
@@ -176,6 +193,7 @@ extension ActivatedTag {
         step = .locking
         if locks {
             try await forumTag.lock()
+            try await areas?.lockAreas()
             findings.ndefStatus.detection?.access = .readOnly
         }
     }

@@ -1,39 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CardCryptography
+import CardCryptography
 import TagLink
 import TagProducts
 
-/// What the password or key of a tag protects: AUTH0 and ACCESS (NTAG213/215/216 data sheet, 8.5.7), or AUTH0 and AUTH1 of
-/// MIFARE Ultralight C (MF0ICU2 data sheet, 7.5.5).
-package struct Type2Protection: Sendable, Hashable {
-    /// AUTH0: the first page that needs the password; nil when no page does.
-    package var firstPage: Int?
-    /// Whether the password is needed for reading too, and not only for writing.
-    package var protectsReading = false
-    /// AUTHLIM: after this many wrong passwords in a row, 1 to 7, the tag never accepts one again; 0 for no limit.
-    package var tries = 0
-
-    /// No protection, as on a new tag.
-    package static let none = Type2Protection()
-
+extension TagProtection {
     /// Whether a tag whose configuration is locked has at least the wanted protection of its user memory.
-    fileprivate func satisfies(_ wanted: Type2Protection) -> Bool {
-        guard let firstPage, let start = wanted.firstPage else { return self.firstPage == wanted.firstPage }
-        return firstPage <= max(start, 4) && protectsReading == wanted.protectsReading && tries == wanted.tries
+    fileprivate func satisfies(_ wanted: TagProtection) -> Bool {
+        guard let first, let start = wanted.first else { return self.first == wanted.first }
+        return first <= max(start, 4) && protectsReading == wanted.protectsReading && tries == wanted.tries
     }
 }
 
-/// A password of four bytes, or a key of 16 bytes.
-package struct TagSecret: Sendable, Hashable {
-    @Hidden package var bytes: [UInt8]
-    /// PACK, two bytes: with a password, the answer that the tag must give. With nil any will do, and a new one is 0000.
-    package var acknowledgement: [UInt8]?
-
-    package init(_ bytes: [UInt8], acknowledgement: [UInt8]? = nil) {
-        self.bytes = bytes
-        self.acknowledgement = acknowledgement
-    }
-
+extension TagSecret {
     fileprivate init(_ password: Type2Tag.Password) {
         self.init(password.bytes, acknowledgement: password.acknowledgement)
     }
@@ -58,23 +36,23 @@ private struct ProtectionPages {
     }
 
     /// Reads the protection from the first two pages.
-    func protection(_ bytes: [UInt8]) -> Type2Protection {
+    func protection(_ bytes: [UInt8]) -> TagProtection {
         let start = Int(bytes[hasKey ? 0 : 3])
-        let firstPage = start < secret.upperBound ? start : nil
+        let first = start < secret.upperBound ? start : nil
         guard !hasKey else {
-            return Type2Protection(firstPage: firstPage, protectsReading: firstPage != nil && bytes[4] & 0x01 == 0)
+            return TagProtection(first: first, protectsReading: first != nil && bytes[4] & 0x01 == 0)
         }
         let access = bytes[4]
-        return Type2Protection(firstPage: firstPage, protectsReading: access & 0x80 != 0, tries: Int(access & 0x07))
+        return TagProtection(first: first, protectsReading: access & 0x80 != 0, tries: Int(access & 0x07))
     }
 
     /// The first two pages with another protection. All other bits stay as in `bytes`.
-    func bytes(_ protection: Type2Protection, over bytes: [UInt8]) -> [UInt8] {
+    func bytes(_ protection: TagProtection, over bytes: [UInt8]) -> [UInt8] {
         var result = Array(bytes.prefix(8))
-        result[hasKey ? 0 : 3] = UInt8(protection.firstPage ?? (hasKey ? 0x30 : 0xFF))
+        result[hasKey ? 0 : 3] = UInt8(protection.first ?? (hasKey ? 0x30 : 0xFF))
         if !hasKey {
             result[4] = bytes[4] & 0x78 | (protection.protectsReading ? 0x80 : 0) | UInt8(protection.tries)
-        } else if protection.firstPage != nil {
+        } else if protection.first != nil {
             result[4] = bytes[4] & 0xFE | (protection.protectsReading ? 0 : 0x01)
         }
         return result
@@ -90,7 +68,7 @@ private struct ProtectionPages {
 
 /// The password of NTAG21x and MIFARE Ultralight EV1 (NTAG213/215/216 data sheet, 8.8), and the key of MIFARE Ultralight C
 /// (MF0ICU2 data sheet, 7.5.5).
-extension Type2Tag {
+extension Type2Tag: PasswordProtected {
     /// A password, and the tag's expected acknowledgement.
     public struct Password: Sendable, Hashable {
         /// The password, four bytes.
@@ -118,42 +96,22 @@ extension Type2Tag {
     ///   `refused`, `tagLost`, `cancelled`.
     public func protect(with password: Password) async throws(TagError) {
         _ = try await changeProtection(with: TagSecret(password)) { protection in
-            protection.firstPage = Type2StaticLock.page
+            protection.first = Type2StaticLock.page
             protection.protectsReading = false
         }
     }
 
-    /// The protection of a tag before and after a change.
-    package struct ProtectionChange: Sendable, Hashable {
-        package var old: Type2Protection
-        package var new: Type2Protection
-        /// Whether the password itself is written: the new one, or the factory's when the protection is removed.
-        package var setsPassword: Bool
-    }
-
-    /// Changes what the tag's password or key protects, or removes the protection and the secret.
-    ///
-    /// The secret is only written while it protects nothing: before AUTH0 when the protection is switched on, and after
-    /// AUTH0 when it is switched off. So a tag that is lost at any moment accepts this secret or needs none, and the
-    /// same call completes the change.
-    ///
-    /// - Parameters:
-    ///   - secret: that of a protected tag; otherwise the one to set. A wrong one is sent only once if the tag may count
-    ///     it.
-    ///   - performs: whether to write, or only to return what would change.
-    ///   - change: receives the present protection, and changes it.
-    /// - Throws: ``TagError`` with `unsupported` when the product has no such secret or AUTH0 is out of range,
-    ///   `authenticationFailed`, `readOnly` when the configuration is locked; up to here nothing has changed.
-    ///   `updateFailed`, `refused`, `badAnswer`, `tagLost`, `cancelled`.
+    /// Changes what AUTH0 and ACCESS protect (NTAG213/215/216 data sheet, 8.5.7), or AUTH0 and AUTH1 of MIFARE
+    /// Ultralight C (MF0ICU2 data sheet, 7.5.5).
     package func changeProtection(
         with secret: TagSecret,
         performs: Bool = true,
-        _ change: (inout Type2Protection) -> Void
+        _ change: (inout TagProtection) -> Void
     ) async throws(TagError) -> ProtectionChange {
         let pages = try await protectionPages(for: secret)
         var present = try await readConfiguration(pages.first)
         // A tag that hides its configuration is protected, and may count wrong passwords.
-        if present.map({ pages.protection($0).firstPage != nil }) ?? true {
+        if present.map({ pages.protection($0).first != nil }) ?? true {
             let isLimited = present.map { pages.protection($0).tries > 0 } ?? true
             try await authenticate(secret, pages, isLimited: isLimited)
             // Without the password, the answer may have ended before ACCESS.
@@ -163,8 +121,8 @@ extension Type2Tag {
         let old = pages.protection(present)
         var new = old
         change(&new)
-        if pages.hasKey { new.firstPage = new.firstPage.map { max($0, pages.starts.lowerBound) } }
-        if let first = new.firstPage, !pages.starts.contains(first) {
+        new.first = new.first.map { max($0, pages.starts.lowerBound) }
+        if let first = new.first, !pages.starts.contains(first) {
             let (from, to) = (pages.starts.lowerBound, pages.starts.upperBound)
             let reason = "The protection can begin at pages \(from) to \(to), so that it includes the secret itself."
             throw TagError(.unsupported, reason)
@@ -179,9 +137,9 @@ extension Type2Tag {
             }
             return ProtectionChange(old: old, new: old, setsPassword: false)
         }
-        var setsPassword = (old.firstPage == nil) != (new.firstPage == nil)
+        var setsPassword = (old.first == nil) != (new.first == nil)
         // After a loss, an open tag may still have a part of the secret.
-        if old.firstPage == nil, new.firstPage == nil {
+        if old.first == nil, new.first == nil {
             if old == new { setsPassword = try await !hasFactorySecret(pages) } else { setsPassword = true }
         }
         let bytes = pages.bytes(new, over: present)
@@ -193,7 +151,7 @@ extension Type2Tag {
         )
         guard performs else { return ProtectionChange(old: old, new: new, setsPassword: setsPassword) }
 
-        if new.firstPage == nil {
+        if new.first == nil {
             for step in settings where step.page == pages.first { try await write(step.bytes, to: step.page) }
             if setsPassword { try await write(pages.factorySecret, pages) }
             for step in settings where step.page != pages.first { try await write(step.bytes, to: step.page) }
@@ -247,10 +205,6 @@ extension Type2Tag {
         return configuration
     }
 
-    /// Proves to the tag that the reader knows its password or key, if the product has one. The tag can be read and
-    /// written until it loses power.
-    ///
-    /// - Throws: the errors of ``authenticate(_:)``; `unsupported` names another product.
     package func unlock(with secret: TagSecret) async throws(TagError) {
         try await authenticate(secret, protectionPages(for: secret), isLimited: true)
     }
@@ -358,20 +312,7 @@ extension Type2Tag {
             let page = product.firstConfigurationPage
         else { throw TagError.noPassword(try await identifyProduct() ?? "a Type 2 tag of an unknown product") }
         let hasKey = product.features.contains(.tripleDES)
-        guard secret.bytes.count == (hasKey ? 16 : 4) else {
-            let wanted = hasKey ? "a key of 16 bytes" : "a password of 4 bytes"
-            throw TagError(.unsupported, "\(product.name) has \(wanted), and \(secret.bytes.count) bytes were given.")
-        }
+        try secret.check(length: hasKey ? 16 : 4, of: product.name)
         return ProtectionPages(first: page, hasKey: hasKey, product: product)
-    }
-}
-
-extension TagError {
-    /// The error for a tag whose password or key these procedures don't use.
-    package static func noPassword(_ product: String) -> TagError {
-        TagError(
-            .unsupported,
-            "Passwords work only on NTAG21x, MIFARE Ultralight EV1 and Ultralight C here, and this tag is \(product)."
-        )
     }
 }

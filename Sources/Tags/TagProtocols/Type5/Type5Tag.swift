@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CardCryptography
 public import TagLink
 import TagProducts
 
@@ -45,6 +46,10 @@ public final class Type5Tag: ForumTag {
     /// Whether ``lock()`` started and has not finished. The next call then continues, even if the container already
     /// says read-only.
     private var isLocking = false
+    /// The passwords that an ICODE has accepted since it was powered, by their numbers.
+    @Hidden var presented: [UInt8: [UInt8]] = [:]
+    /// Whether a password protects a part of the memory; nil until the tag refuses a command.
+    var hasProtection: Bool?
     /// Whether the next command must include the UID.
     var needsAddress = false
     /// The error that every procedure throws after the tag was lost.
@@ -60,12 +65,16 @@ public final class Type5Tag: ForumTag {
     }
 
     /// Clears the lost state. The cached memory stays valid.
-    public func wasActivated() { lost = nil }
+    public func wasActivated() {
+        lost = nil
+        presented = [:]
+    }
 
     public func forgetMemory() {
         blockSize = 0
         memory = TagMemory(unitSize: 4, limit: 0)
         capabilityContainer = nil
+        hasProtection = nil
         isLocking = false
         areaEnd = 0
         layout = nil
@@ -244,6 +253,7 @@ public final class Type5Tag: ForumTag {
         guard let locked = try await readPermanentlyLockedBlocks(in: first..<last + 1),
             let block = locked.first(where: { blocks.contains($0) })
         else { return }
+        if await isProtected(0x12) { throw Self.needsPassword(.keyNeeded, block: block) }
         throw TagError(.readOnly, "Block \(block) of the tag is locked (NFC Forum T5T 1.0, 5.7).")
     }
 
@@ -283,6 +293,7 @@ public final class Type5Tag: ForumTag {
         switch try await exchange(.readSingleBlock, [0]) {
         case .bytes(let bytes): return try begin(bytes, 1)
         case .refused(let code):
+            if await isProtected(code.rawValue) { throw Self.needsPassword(.readProtected, block: 0) }
             throw TagError(.noCapabilityContainer, "Block 0 can't be read: \(code) (NFC Forum T5T 1.0, 6.2).")
         case .silent(let error): throw loss(error)
         }
@@ -321,6 +332,7 @@ public final class Type5Tag: ForumTag {
             if count > 1 { readsMultiple = false }
             try store(bytes, first, 1)
         case .refused(let code):
+            if await isProtected(code.rawValue) { throw Self.needsPassword(.readProtected, block: first) }
             let reason = "Block \(first) of the data area can't be read: \(code) (NFC Forum T5T 1.0, 4.3.3)."
             throw TagError(.lengthOverrun, reason)
         case .silent(let error): throw loss(error)
@@ -349,7 +361,7 @@ public final class Type5Tag: ForumTag {
                 try await fetch(block * blockSize..<size)
                 break
             } catch {
-                guard error.code == .lengthOverrun, let run = memory.firstUnknownRun(in: block..<size / blockSize)
+                guard error.isRefusedRead, let run = memory.firstUnknownRun(in: block..<size / blockSize)
                 else { throw error }
                 unread.append(run.lowerBound)
                 block = run.lowerBound + 1
@@ -372,6 +384,7 @@ public final class Type5Tag: ForumTag {
             memory.store(bytes, at: block)
             capabilityContainer = container
         case .refused(let code):
+            if await isProtected(code.rawValue) { throw Self.needsPassword(.keyNeeded, block: block) }
             throw TagError(.updateFailed, "The tag refused to write block \(block): \(code) (NFC Forum T5T 1.0, 5.3).")
         case .silent(let error): throw loss(error)
         }
@@ -492,14 +505,14 @@ public final class Type5Tag: ForumTag {
     // MARK: Exchanges
 
     /// The number of times that a command is repeated. All commands sent here may be repeated.
-    private static let retries = 2
+    static let retries = 2
     /// How long to wait for an answer after t1.
     private static let answerTimeout = Airtime.milliseconds(1)
     /// How long a tag may take to program its memory (ISO/IEC 15693-3, 8.4.2: 20 ms).
     private static let writeTimeout = Airtime.milliseconds(21)
 
     /// The outcome of a command.
-    private enum Answer {
+    enum Answer {
         case bytes([UInt8])
         case refused(ISO15693ErrorCode)
         /// No answer: the tag has left, or it ignores the commands that it does not support.
@@ -529,15 +542,16 @@ public final class Type5Tag: ForumTag {
     }
 
     /// Sends a command, and repeats it a few times until the tag answers.
-    private func exchange(
+    func exchange(
         _ command: ISO15693Command,
         _ parameters: [UInt8],
-        isWrite: Bool = false
+        isWrite: Bool = false,
+        attempts: Int = 1 + retries
     ) async throws(TagError) -> Answer {
         if let lost { throw lost }
         var failure = LinkError(.timeout, "The tag does not answer.")
         var isAddressed = !isAlone || needsAddress
-        for _ in 0...Self.retries {
+        for _ in 0..<attempts {
             var flags: ISO15693RequestFlags = .highDataRate
             if isWrite, writesWithOption { flags.insert(.option) }
             let request = Frame(command.request(flags: flags, uid: isAddressed ? target.uid : nil, parameters))
@@ -557,7 +571,7 @@ public final class Type5Tag: ForumTag {
             }
         }
         guard failure.code == .timeout else {
-            let reason = "Answers were damaged \(Self.retries + 1) times (\(TagError.framingRule(.nfcV)))."
+            let reason = "Answers were damaged \(attempts) times (\(TagError.framingRule(.nfcV)))."
             throw TagError(.badAnswer, reason, link: failure)
         }
         return .silent(failure)
@@ -582,7 +596,7 @@ public final class Type5Tag: ForumTag {
         }
     }
 
-    private func loss(_ error: LinkError) -> TagError { TagError(link: error, over: .nfcV).remembered(in: &lost) }
+    func loss(_ error: LinkError) -> TagError { TagError(link: error, over: .nfcV).remembered(in: &lost) }
 }
 
 /// The capability container of a Type 5 tag, 4 or 8 bytes at the start of the memory (NFC Forum T5T 1.0, 4.3).

@@ -193,7 +193,7 @@ extension CommandFailure {
     private static let partlyLocked = "The tag may be read-only: fully, partly, or not at all."
     private static let checkLocks = "Hold it near the reader again, and check it with: nfc tag info"
 
-    private static let ofPassword = "for NTAG21x and Ultralight EV1 and C: nfc tag read, write, wipe and others"
+    private static let ofPassword = "for the tags of nfc tag protect: nfc tag read, write, wipe and others"
 
     private static func nextStep(after code: TagError.Code) -> String? {
         switch code {

@@ -132,9 +132,9 @@ struct TagWriteCommand: AsyncParsableCommand {
             For some types there are short moments when it can hold a part of a
             message. Write it again to repair it.
 
-            --lock forbids writing in the capability container and locks the memory.
-            A tag like ST25DV, which can lock no more than its first blocks, keeps the
-            rest open to programs that ignore its capability container.
+            --lock forbids writing in the capability container and locks the memory. On
+            an ST25DV it also locks the areas and the configuration for readers; its
+            host can still write over its own bus.
 
             Examples:
               nfc tag write card.nfc https://example.com
@@ -237,8 +237,9 @@ struct TagLockCommand: AsyncParsableCommand {
         abstract: "Make a tag read-only without writing its message, on a reader or in an image.",
         discussion: """
             This can't be undone. It forbids writing in the capability container and
-            locks the memory, like nfc tag write --lock. If that would need a key or a
-            password, the command fails before it changes anything.
+            locks the memory, like nfc tag write --lock, whose help explains ST25DV. If
+            that would need a key or a password, the command fails before it changes
+            anything.
 
             Examples:
               nfc tag lock card.nfc

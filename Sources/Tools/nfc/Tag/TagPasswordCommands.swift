@@ -11,18 +11,20 @@ struct TagProtectCommand: AsyncParsableCommand {
         commandName: "protect",
         abstract: "Protect a tag with a password, for writing, or for reading too.",
         discussion: """
-            For NTAG21x, MIFARE Ultralight EV1 and Ultralight C; the passwords and keys
-            of other tags are not supported. It shows what will change, and asks first.
-            On a tag that is protected already, give its password to change what it
-            protects. To change the password itself, use nfc tag unprotect first.
+            For NTAG21x, MIFARE Ultralight EV1 and Ultralight C, ICODE SLIX2, ST25TV02K,
+            ST25TV512 and ST25DV; the passwords and keys of other tags are not
+            supported. It shows what will change, and asks first. On a tag that is
+            protected already, give its password to change what it protects. To change
+            the password itself, use nfc tag unprotect first.
 
-            Without --from, the message and the lock bits are protected, so everybody
-            can read the message, and nobody can change or lock it. If the tag leaves
-            in between, it accepts the password or needs none: run the command again to
-            complete it.
+            Without --from, all that can be protected is, with the lock bits, so
+            everybody can read the message, and nobody can change or lock it. If the tag
+            leaves in between, it accepts the password or needs none: run the command
+            again to complete it.
 
-            The password has four bytes, and the key of an Ultralight C has 16. Write it
-            as hex:01020304 or 0x01020304, or as text:abcd. Other users can see the words
+            The password has four bytes, eight on an ST25, and the key of an Ultralight
+            C has 16. It becomes the password of the configuration too. Write it as
+            hex:01020304 or 0x01020304, or as text:abcd. Other users can see the words
             of a command, so better use file:PATH or env:NAME, for a file or a variable
             of the environment with one of these; file:- is standard input. Without
             --password, the command asks.
@@ -56,8 +58,8 @@ struct TagProtectCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The first protected page. Default: 2, the lock bits; 3 on an Ultralight C.",
-            valueName: "page"
+            "The first protected page, or block on a Type 5 tag. Default: the first that can be protected.",
+            valueName: "number"
         )
     )
     var from: Int?
@@ -75,17 +77,17 @@ struct TagProtectCommand: AsyncParsableCommand {
         try options.use(image: image)
         if let pack, pack.bytes.count != 2 { throw ValidationError("--pack takes two bytes, such as abcd.") }
         if let tries, !(0...7).contains(tries) { throw ValidationError("--tries takes a number from 0 to 7.") }
-        guard from ?? 2 >= 2 else { throw ValidationError("--from takes a page from 2 on, after the UID.") }
+        guard from ?? 0 >= 0 else { throw ValidationError("--from takes the number of a page or block.") }
     }
 
     func run() async throws {
         let secret = try TagPassword.read(password, acknowledgement: pack?.bytes, isNew: true)
-        let (from, read, tries) = (from ?? 2, read, tries)
+        let (from, read, tries) = (from ?? 0, read, tries)
         try await options.carryOut("Hold the tag to protect near the reader.", done: "The tag is protected.") {
             tag,
             performs throws(TagError) in
             try await tag.changeProtection(with: secret, performs) { protection in
-                protection.firstPage = from
+                protection.first = from
                 protection.protectsReading = read
                 if let tries { protection.tries = tries }
             }
@@ -98,10 +100,10 @@ struct TagUnprotectCommand: AsyncParsableCommand {
         commandName: "unprotect",
         abstract: "Remove the protection by a password, and the password.",
         discussion: """
-            For NTAG21x, MIFARE Ultralight EV1 and Ultralight C, with the password or
-            key of the tag. It shows what will change, and asks first. If the tag leaves
-            in between, it accepts the password or needs none: run the command again to
-            complete it. nfc tag protect --help explains how to give the password. To
+            For the tags of nfc tag protect, with their password or key. It shows what
+            will change, and asks first. If the tag leaves in between, it accepts the
+            password or needs none: run the command again to complete it. nfc tag
+            protect --help explains how to give the password. To
             use it once, and leave the protection on, see --unlock of nfc tag read,
             write, dump, restore and wipe.
 
@@ -164,7 +166,7 @@ extension ActivatedTag {
     fileprivate func changeProtection(
         with secret: TagSecret,
         _ performs: Bool,
-        _ change: (inout Type2Protection) -> Void
+        _ change: (inout TagProtection) -> Void
     ) async throws(TagError) -> TagChangePlan {
         let tag = try await tagWithPassword()
         let protection = try await tag.changeProtection(with: secret, performs: performs, change)
@@ -172,33 +174,34 @@ extension ActivatedTag {
         var plan = await TagChangePlan(self)
         let (old, new) = (protection.old, protection.new)
         if protection.setsPassword {
-            let isOn = new.firstPage != nil
+            let isOn = new.first != nil
             plan.changes.append(TagDifference("password", isOn ? nil : "set", isOn ? "set" : nil))
         }
+        let unit = tag.type == .type2 ? "page" : "block"
         for (part, before, after) in [
-            ("protection", old.scope, new.scope), ("tries", old.allowance, new.allowance),
+            ("protection", old.scope(unit), new.scope(unit)), ("tries", old.allowance, new.allowance),
         ] where before != after { plan.changes.append(TagDifference(part, before, after)) }
-        if protection.setsPassword, new.firstPage != nil {
+        if protection.setsPassword, new.first != nil {
             plan.notes.append("Nobody can remove this protection without the password")
         }
-        if new.tries > 0, new.firstPage != nil {
+        if new.tries > 0, new.first != nil {
             let count = RecordText.count(new.tries, "wrong password")
             plan.notes.append("After \(count) in a row, the tag never accepts a password again")
         }
         return plan
     }
 
-    private func tagWithPassword() async throws(TagError) -> Type2Tag {
-        if let tag = try ndef as? Type2Tag { return tag }
+    private func tagWithPassword() async throws(TagError) -> any PasswordProtected {
+        if let tag = try ndef as? any PasswordProtected { return tag }
         let type = forumTag?.type.map { "a Type \($0.rawValue) tag" }
         throw TagError.noPassword(await productName() ?? type ?? "of another kind")
     }
 }
 
-extension Type2Protection {
+extension TagProtection {
     /// What the password is needed for; nil for nothing.
-    fileprivate var scope: String? {
-        firstPage.map { "\(protectsReading ? "reading and writing" : "writing"), from page \($0) on" }
+    fileprivate func scope(_ unit: String) -> String? {
+        first.map { "\(protectsReading ? "reading and writing" : "writing"), from \(unit) \($0) on" }
     }
 
     fileprivate var allowance: String { tries == 0 ? "no limit" : "\(tries) in a row" }
@@ -214,9 +217,9 @@ enum TagPassword {
         isNew: Bool = false
     ) throws -> TagSecret {
         let bytes = try Secret.read(text, "password", isNew: isNew)
-        guard bytes.count == 4 || bytes.count == 16 else {
+        guard [4, 8, 16].contains(bytes.count) else {
             let count = RecordText.count(bytes.count, "byte")
-            let reason = "The password has \(count), but a tag's has four, and the key of an Ultralight C has 16."
+            let reason = "The password has \(count), but a tag's has four or eight, and a key has 16."
             throw CommandFailure(.usage, "bad-password", reason)
         }
         guard acknowledgement == nil || bytes.count == 4 else {
