@@ -72,9 +72,11 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
 /// AUTHENTICATE ISO and AES of MIFARE DESFire (MF0ICU2 data sheet, 7.5.5; MF3ICD81 data sheet, 9.4).
 ///
 /// The tag sends its challenge. The reader proves that it knows the key: it sends its own challenge and the tag's,
-/// rotated. The tag answers with the reader's challenge, rotated. The CBC chain continues through all messages.
+/// rotated. The tag answers with the reader's challenge, rotated. The CBC chain continues through all messages, except in
+/// the authentication of MIFARE Ultralight AES, where each message begins a chain.
 package struct ChallengeProof: Sendable {
     private let cipher: BlockCipher
+    private let chains: Bool
     @Hidden private var challenge: [UInt8]
     /// The encrypted challenge, as sent to the reader.
     package let sent: [UInt8]
@@ -86,8 +88,10 @@ package struct ChallengeProof: Sendable {
     /// - Parameters:
     ///   - cipher: the cipher with the key.
     ///   - challenge: random bytes, in whole blocks.
-    package init(cipher: BlockCipher, challenge: [UInt8]) {
+    ///   - chains: whether the chain continues through all messages.
+    package init(cipher: BlockCipher, challenge: [UInt8], chains: Bool = true) {
         self.cipher = cipher
+        self.chains = chains
         self.challenge = challenge
         sent = (try? cipher.encrypt(challenge, .blockChaining(vector: cipher.zeros))) ?? challenge
     }
@@ -100,10 +104,10 @@ package struct ChallengeProof: Sendable {
         _ proof: [UInt8]
     ) throws(CryptographyError) -> (readerChallenge: [UInt8], answer: [UInt8])? {
         guard proof.count == 2 * challenge.count else { return nil }
-        let challenges = try cipher.decrypt(proof, .blockChaining(vector: Array(sent.suffix(cipher.blockLength))))
+        let challenges = try cipher.decrypt(proof, .blockChaining(vector: cipher.vector(after: sent, chains)))
         guard ConstantTime.areEqual(challenges[challenge.count...], challenge.rotated) else { return nil }
         let readerChallenge = Array(challenges[..<challenge.count])
-        let vector = Array(proof.suffix(cipher.blockLength))
+        let vector = cipher.vector(after: proof, chains)
         return (readerChallenge, try cipher.encrypt(readerChallenge.rotated, .blockChaining(vector: vector)))
     }
 }
@@ -111,6 +115,7 @@ package struct ChallengeProof: Sendable {
 /// The reader's half of the authentication of ``ChallengeProof``.
 package struct ReaderProof: Sendable {
     private let cipher: BlockCipher
+    private let chains: Bool
     @Hidden private var challenge: [UInt8]
     /// The tag's challenge.
     @Hidden package private(set) var cardChallenge: [UInt8]
@@ -123,23 +128,33 @@ package struct ReaderProof: Sendable {
     ///   - cipher: the cipher with the key.
     ///   - challenge: random bytes, as many as the tag sent.
     ///   - received: the tag's encrypted challenge, in whole blocks.
+    ///   - chains: whether the chain continues through all messages.
     package init(
         cipher: BlockCipher,
         challenge: [UInt8],
-        answering received: [UInt8]
+        answering received: [UInt8],
+        chains: Bool = true
     ) throws(CryptographyError) {
         let cardChallenge = try cipher.decrypt(received, .blockChaining(vector: cipher.zeros))
-        let vector = Array(received.suffix(cipher.blockLength))
+        let vector = cipher.vector(after: received, chains)
         sent = try cipher.encrypt(challenge + cardChallenge.rotated, .blockChaining(vector: vector))
         self.cipher = cipher
+        self.chains = chains
         self.challenge = challenge
         self.cardChallenge = cardChallenge
     }
 
     /// Returns whether the tag's answer proves that it knows the key.
     package func isConfirmed(by answer: [UInt8]) throws(CryptographyError) -> Bool {
-        let vector = Array(sent.suffix(cipher.blockLength))
+        let vector = cipher.vector(after: sent, chains)
         return ConstantTime.areEqual(try cipher.decrypt(answer, .blockChaining(vector: vector)), challenge.rotated)
+    }
+}
+
+extension BlockCipher {
+    /// The vector for the message after another one.
+    fileprivate func vector(after message: [UInt8], _ chains: Bool) -> [UInt8] {
+        chains ? Array(message.suffix(blockLength)) : zeros
     }
 }
 

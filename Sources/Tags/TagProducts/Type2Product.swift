@@ -33,6 +33,8 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
         package static let mirror = Features(rawValue: 1 << 11)
         /// The tag ignores unknown commands. Other products answer with a NAK.
         package static let ignoresUnknownCommands = Features(rawValue: 1 << 12)
+        /// AES authentication, with AUTH0 and ACCESS as for a password, AUTH_LIM, and the keys from page 48 on.
+        package static let aes = Features(rawValue: 1 << 13)
     }
 
     /// The product's name, such as `NTAG213` or `MIFARE Ultralight EV1 UL11`.
@@ -63,8 +65,13 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
     /// The product's names in Flipper's files. Files are written with the first name.
     package var flipperNames: [String] { otherFlipperNames.isEmpty ? [name] : otherFlipperNames }
 
-    /// The number of pages that READ reaches. The later pages, which contain the key of Ultralight C, are write-only.
-    package var readablePageCount: Int { features.contains(.tripleDES) ? 44 : pageCount }
+    /// The number of pages that READ reaches. The later pages, which contain keys, are write-only.
+    package var readablePageCount: Int { keyPages?.lowerBound ?? pageCount }
+
+    /// The pages with the key that protects the memory; nil for a product without one.
+    package var keyPages: Range<Int>? {
+        features.contains(.tripleDES) ? 44..<48 : features.contains(.aes) ? 48..<52 : nil
+    }
 
     /// The first bytes of a new tag's data pages: TLVs.
     package var factoryData: [UInt8] { Self.emptyMessage(after: isDeliveredWithLockControl ? lockControl : nil) }
@@ -167,7 +174,14 @@ private struct Relative {
 
     private static let all: [Relative] = [
         Relative(name: "MIFARE Ultralight Nano", type: 3, subtypes: [1, 2], majors: [2, 3], sizes: [0x0B]),
-        Relative(name: "MIFARE Ultralight AES", type: 3, subtypes: [1, 2, 3], majors: [4], sizes: [0x0F]),
+        Relative(
+            name: "MIFARE Ultralight AES",
+            type: 3,
+            subtypes: [1, 2, 3],
+            majors: [4],
+            sizes: [0x0F],
+            product: .ultralightAES
+        ),
         Relative(name: "NTAG 210µ", type: 4, subtypes: [1, 2], majors: [2], sizes: [0x0B]),
         Relative(name: "NTAG213F", type: 4, subtypes: [4], majors: [1], sizes: [0x0F], product: .ntag213),
         Relative(name: "NTAG216F", type: 4, subtypes: [4], majors: [1], sizes: [0x13], product: .ntag216),
@@ -185,7 +199,7 @@ extension Type2Product {
     /// All products with a virtual tag. A file that gives only the memory size means the first product of that size. Of
     /// the same type and size, later minor versions are listed later.
     public static let all: [Type2Product] = [
-        ultralight, ultralightC, ultralightEV1UL11, ultralightEV1UL21,
+        ultralight, ultralightC, ultralightEV1UL11, ultralightEV1UL21, ultralightAES,
         ntag203, ntag210, ntag212, ntag213, ntag215, ntag216, ntagI2C1K, ntagI2C2K, ntagI2CPlus1K, ntagI2CPlus2K,
     ]
 
@@ -225,6 +239,24 @@ extension Type2Product {
 
     /// MIFARE Ultralight EV1, MF0UL21: 128 bytes, password and three counters.
     public static let ultralightEV1UL21 = ultralightEV1("UL21", size: 0x0E, lastPage: 35, capability: 0x10)
+
+    /// MIFARE Ultralight AES, MF0AES20: 144 bytes and AES authentication.
+    ///
+    /// Its counters, its signature, random UIDs and secure messaging are not modelled. Only parts of the data sheet were
+    /// available; that its lock bits are those of NTAG213 is a guess.
+    public static let ultralightAES = Type2Product(
+        name: "MIFARE Ultralight AES",
+        pageCount: 60,
+        userPages: 4...39,
+        version: [0x00, 0x04, 0x03, 0x01, 0x04, 0x00, 0x0F, 0x03],
+        capabilitySize: 0x12,
+        lockControl: [0xA0, 0x0C, 0x34],
+        isDeliveredWithLockControl: false,
+        features: [.version, .fastRead, .aes],
+        dynamicLock: .ntag(lastPage: 39, pagesPerBit: 2, lastByte: 0xBD),
+        configurationPage: 41,
+        factoryConfiguration: [41: [0x00, 0x00, 0x00, 0x3C], 42: [0x00, 0x05, 0x00, 0x00]]
+    )
 
     /// NTAG203: 144 bytes.
     public static let ntag203 = Type2Product(

@@ -24,6 +24,7 @@ struct Type2LockTests {
     /// address, number and mask of its dynamic lock bits, the last bit's pages, and the page of its password.
     private static let products = """
         030101000b MIFARE Ultralight EV1 UL11 | 06
+        030104000f MIFARE Ultralight AES | 12 160 12 ff0f3f 38-40 41
         030101000e MIFARE Ultralight EV1 UL21 | 10 144 10 ff031f 34-36 37
         040101000b NTAG210 | 06
         040101000e NTAG212 | 10 144 10 ff031f 34-36 37
@@ -56,7 +57,7 @@ struct Type2LockTests {
             }
             #expect(found == row && product.features.contains(.fastRead))
         }
-        for other in ["0405020016", "0402010012", "050101000f", "030101000f"] { #expect(Self.product(other) == nil) }
+        for other in ["0405020016", "0402010012", "050101000f", "0301010010"] { #expect(Self.product(other) == nil) }
         #expect(Self.product("040201000f", vendor: "05") == nil)
         #expect(Type2Product(version: [UInt8](repeating: 4, count: 7)) == nil)
     }
@@ -67,8 +68,8 @@ struct Type2LockTests {
         030102000b MIFARE Ultralight Nano | -
         030202000b MIFARE Ultralight Nano | -
         030103000b MIFARE Ultralight Nano | -
-        030104000f MIFARE Ultralight AES | -
-        030304000f MIFARE Ultralight AES | -
+        030104000f MIFARE Ultralight AES | MIFARE Ultralight AES
+        030304000f MIFARE Ultralight AES | MIFARE Ultralight AES
         030201000b MIFARE Ultralight EV1 UL11 | MIFARE Ultralight EV1 UL11
         040102000b NTAG 210µ | -
         040202000b NTAG 210µ | -

@@ -35,7 +35,8 @@ struct Type2PasswordTests {
 
     /// The secret of a product: the password of the other tests, or a key.
     private static func secret(_ product: Type2Product) -> TagSecret {
-        product == .ultralightC ? TagSecret(Array(1...16)) : TagSecret([1, 2, 3, 4], acknowledgement: [0xAB, 0xCD])
+        let hasKey = [.ultralightC, .ultralightAES].contains(product)
+        return hasKey ? TagSecret(Array(1...16)) : TagSecret([1, 2, 3, 4], acknowledgement: [0xAB, 0xCD])
     }
 
     // MARK: Protecting
@@ -174,7 +175,7 @@ struct Type2PasswordTests {
 
     /// A protection is switched on, extended, or switched off, and every exchange and write of it is cut or answered
     /// without effect once.
-    @Test(arguments: products + [.ultralightC], [(nil, 2), (20, 2), (2, nil)] as [(Int?, Int?)])
+    @Test(arguments: products + [.ultralightC, .ultralightAES], [(nil, 2), (20, 2), (2, nil)] as [(Int?, Int?)])
     func `Type 2 protection, cut anywhere: the password opens the tag, and the same call completes it`(
         product: Type2Product,
         pages: (old: Int?, new: Int?)

@@ -13,6 +13,7 @@ struct Type2Tests {
         Ultralight C    | -                       | e1 10 12 00 03 00 fe 00             | 2b | 144  |       | 44 45 46 47 | 42  | ff ff 00 00
         UL11            | 00 04 03 01 01 00 0b 03 | e1 10 06 00 03 00 fe 00             | 13 | 48   | 0 1 2 | 18 19       | 16  | -
         UL21            | 00 04 03 01 01 00 0e 03 | e1 10 10 00 03 00 fe 00             | 28 | 128  | 0 1 2 | 39 40       | 37  | ff 03 1f bd
+        Ultralight AES  | 00 04 03 01 04 00 0f 03 | e1 10 12 00 03 00 fe 00             | 2f | 144  |       | 48 49 50 51 52 53 54 55 | 41 | ff 0f 3f bd
         NTAG203         | -                       | e1 10 12 00 01 03 a0 10 44 03 00 fe | 29 | 144  |       |             |     | ff 11 00 00
         NTAG210         | 00 04 04 01 01 00 0b 03 | e1 10 06 00 03 00 fe 00             | 13 | 48   |       | 18 19       | 16  | -
         NTAG212         | 00 04 04 01 01 00 0e 03 | e1 10 10 00 01 03 90 0a 34 03 00 fe | 28 | 128  |       | 39 40       | 37  | ff 03 1f bd
@@ -55,7 +56,7 @@ struct Type2Tests {
             #expect(contents.countersOfProduct == cells[5].split(separator: " ").compactMap { Int($0) }, "\(name)")
             #expect(contents.secretPages == cells[6].split(separator: " ").compactMap { Int($0) }, "\(name)")
             #expect(product.firstConfigurationPage == Int(cells[7]), "\(name)")
-            #expect(product.readablePageCount == (name == "Ultralight C" ? 44 : product.pageCount), "\(name)")
+            #expect(product.readablePageCount == ["Ultralight C": 44, "Ultralight AES": 48][name] ?? product.pageCount)
             guard let page = product.dynamicLockPage, cells[8] != "-" else { continue }
             let lock = hexText([UInt8(page)])
             try await play("== \(name)\na2 \(lock) ff ff ff ff -> ACK; page \(lock) -> \(cells[8])") { _ in

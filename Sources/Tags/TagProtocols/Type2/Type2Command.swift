@@ -12,8 +12,9 @@ enum Type2Command {
     case checkTearing(UInt8)
     case sectorSelect
     case passwordAuthenticate([UInt8])
-    /// The first part of the authentication of Ultralight C, and the second with the reader's proof.
-    case authenticate
+    /// The first part of the authentication by a key, with the length of its cipher's blocks, and the second with the
+    /// reader's proof.
+    case authenticate(blockLength: Int)
     case proveKey([UInt8])
 
     /// How long to wait for the start of the answer. The specification's limit is 5 ms for a read and 10 ms for a write
@@ -56,7 +57,8 @@ enum Type2Command {
         case .checkTearing: 1
         case .write, .sectorSelect: 0
         case .passwordAuthenticate: 2
-        case .authenticate, .proveKey: 9
+        case .authenticate(let length): 1 + length
+        case .proveKey(let proof): 1 + proof.count / 2
         }
     }
 

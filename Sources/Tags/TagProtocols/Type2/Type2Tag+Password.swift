@@ -17,57 +17,76 @@ extension TagSecret {
     }
 }
 
-/// The pages of a product's protection. Its second page has ACCESS or AUTH1; the password or key follows.
+/// The pages of a product's protection: AUTH0, then ACCESS or AUTH1 in the next page, and the password or key.
 private struct ProtectionPages {
     /// The page with AUTH0.
     var first: Int
-    /// Whether the secret is the key of an Ultralight C.
-    var hasKey: Bool
     var product: Type2Product
 
-    /// The pages of the password and its acknowledgement, or of the key.
-    var secret: Range<Int> { first + 2..<first + (hasKey ? 6 : 4) }
-    /// The pages at which a protection can begin. Page 2, the lock bits, has none on an Ultralight C.
-    var starts: ClosedRange<Int> { (hasKey ? 3 : Type2StaticLock.page)...first }
+    /// Whether the product has the layout of Ultralight C, and not that of NTAG21x.
+    private var isTripleDES: Bool { product.features.contains(.tripleDES) }
+    var hasKey: Bool { product.keyPages != nil }
+    var secretLength: Int { hasKey ? 16 : 4 }
+    /// The largest limit of tries.
+    var maximumTries: Int { isTripleDES ? 0 : hasKey ? 1023 : 7 }
 
-    /// The secret of a new tag. The key is that of the data sheet.
+    /// The pages of the password and its acknowledgement, or of the key.
+    var secret: Range<Int> { product.keyPages ?? first + 2..<first + 4 }
+    /// The pages at which a protection can begin. Page 2, the lock bits, has none on an Ultralight C.
+    var starts: ClosedRange<Int> { (isTripleDES ? 3 : Type2StaticLock.page)...first }
+
+    /// The secret of a new tag. The key of Ultralight C is that of the data sheet.
     var factorySecret: TagSecret {
-        TagSecret(hasKey ? Array("IEMKAERB!NACUOYF".utf8) : [0xFF, 0xFF, 0xFF, 0xFF], acknowledgement: [0, 0])
+        guard hasKey else { return TagSecret([0xFF, 0xFF, 0xFF, 0xFF], acknowledgement: [0, 0]) }
+        return TagSecret(isTripleDES ? Array("IEMKAERB!NACUOYF".utf8) : [UInt8](repeating: 0, count: 16))
     }
+
+    /// Whether CFGLCK locks the configuration for good.
+    func isLocked(_ bytes: [UInt8]) -> Bool { !isTripleDES && bytes[4] & 0x40 != 0 }
 
     /// Reads the protection from the first two pages.
     func protection(_ bytes: [UInt8]) -> TagProtection {
-        let start = Int(bytes[hasKey ? 0 : 3])
-        let first = start < secret.upperBound ? start : nil
-        guard !hasKey else {
+        let start = Int(bytes[isTripleDES ? 0 : 3])
+        let first = start < product.pageCount ? start : nil
+        guard !isTripleDES else {
             return TagProtection(first: first, protectsReading: first != nil && bytes[4] & 0x01 == 0)
         }
-        let access = bytes[4]
-        return TagProtection(first: first, protectsReading: access & 0x80 != 0, tries: Int(access & 0x07))
+        let tries = hasKey ? Int(bytes[6]) | Int(bytes[7] & 0x03) << 8 : Int(bytes[4] & 0x07)
+        return TagProtection(first: first, protectsReading: bytes[4] & 0x80 != 0, tries: tries)
     }
 
     /// The first two pages with another protection. All other bits stay as in `bytes`.
     func bytes(_ protection: TagProtection, over bytes: [UInt8]) -> [UInt8] {
         var result = Array(bytes.prefix(8))
-        result[hasKey ? 0 : 3] = UInt8(protection.first ?? (hasKey ? 0x30 : 0xFF))
-        if !hasKey {
-            result[4] = bytes[4] & 0x78 | (protection.protectsReading ? 0x80 : 0) | UInt8(protection.tries)
+        result[isTripleDES ? 0 : 3] = UInt8(protection.first ?? (hasKey ? product.pageCount : 0xFF))
+        if !isTripleDES {
+            result[4] = bytes[4] & 0x7F | (protection.protectsReading ? 0x80 : 0)
+            if hasKey {
+                result[6] = UInt8(protection.tries & 0xFF)
+                result[7] = bytes[7] & 0xFC | UInt8(protection.tries >> 8)
+            } else {
+                result[4] = result[4] & 0xF8 | UInt8(protection.tries)
+            }
         } else if protection.first != nil {
             result[4] = bytes[4] & 0xFE | (protection.protectsReading ? 0 : 0x01)
         }
         return result
     }
 
-    /// The bytes of the secret's pages. Each half of a key is stored in reverse order.
+    /// The bytes of the secret's pages. A key, or each half of the key of Ultralight C, is stored in reverse order.
     func bytes(_ secret: TagSecret) -> [UInt8] {
-        hasKey
-            ? secret.bytes.prefix(8).reversed() + secret.bytes.suffix(8).reversed()
-            : secret.bytes + (secret.acknowledgement ?? [0, 0]) + [0, 0]
+        guard hasKey else { return secret.bytes + (secret.acknowledgement ?? [0, 0]) + [0, 0] }
+        let reversed: [UInt8] = secret.bytes.reversed()
+        return isTripleDES ? Array(reversed.suffix(8) + reversed.prefix(8)) : reversed
+    }
+
+    func cipher(_ key: [UInt8]) throws(CryptographyError) -> BlockCipher {
+        isTripleDES ? try .des(key) : try .aes(key)
     }
 }
 
-/// The password of NTAG21x and MIFARE Ultralight EV1 (NTAG213/215/216 data sheet, 8.8), and the key of MIFARE Ultralight C
-/// (MF0ICU2 data sheet, 7.5.5).
+/// The password of NTAG21x and MIFARE Ultralight EV1 (NTAG213/215/216 data sheet, 8.8), and the keys of MIFARE Ultralight C
+/// (MF0ICU2 data sheet, 7.5.5) and AES.
 extension Type2Tag: PasswordProtected {
     /// A password, and the tag's expected acknowledgement.
     public struct Password: Sendable, Hashable {
@@ -127,10 +146,14 @@ extension Type2Tag: PasswordProtected {
             let reason = "The protection can begin at pages \(from) to \(to), so that it includes the secret itself."
             throw TagError(.unsupported, reason)
         }
-        guard !pages.hasKey || new.tries == 0 else {
-            throw TagError(.unsupported, "\(pages.product.name) has no limit of tries.")
+        guard new.tries <= pages.maximumTries else {
+            let limit = pages.maximumTries == 0 ? "no limit of tries" : "a limit of at most \(pages.maximumTries) tries"
+            throw TagError(.unsupported, "\(pages.product.name) has \(limit).")
         }
-        if !pages.hasKey, present[4] & 0x40 != 0 {
+        guard !pages.product.features.contains(.aes) || present[0] & 0x02 == 0 else {
+            throw TagError(.unsupported, "The tag requires secure messaging (SEC_MSG_ACT), which is not supported.")
+        }
+        if pages.isLocked(present) {
             guard old.satisfies(new) else {
                 let reason = "The tag's configuration is locked for good (CFGLCK), so its protection can't be changed."
                 throw TagError(.readOnly, reason)
@@ -168,8 +191,12 @@ extension Type2Tag: PasswordProtected {
         return ProtectionChange(old: old, new: new, setsPassword: setsPassword)
     }
 
-    /// Checks that no lock bit prevents a write to the configuration or the key. Only Ultralight C has such bits.
+    /// Checks that no lock bit of Ultralight C or AES prevents a write to the configuration or the key.
     private func checkConfigurationLocks(_ written: [Int], _ product: Type2Product) async throws(TagError) {
+        if product.features.contains(.aes), let page = written.last, page >= 48 {
+            try await fetch(45..<46)
+            if memory[unit: 45]?.hasBit(6) == true { throw Self.locked(page) }
+        }
         guard product.features.contains(.tripleDES), let field = product.dynamicLock else { return }
         try await fetch(field.page..<field.page + 1)
         let bytes = memory[unit: field.page] ?? []
@@ -225,7 +252,7 @@ extension Type2Tag: PasswordProtected {
         isLimited: Bool
     ) async throws(TagError) {
         if pages.hasKey {
-            try await proveKey(secret.bytes)
+            try await proveKey(secret.bytes, pages, isLimited: isLimited)
         } else {
             try await sendPassword(secret, isLimited: isLimited)
         }
@@ -251,18 +278,25 @@ extension Type2Tag: PasswordProtected {
         }
     }
 
-    /// AUTHENTICATE of Ultralight C: tag and reader prove to each other that they know the key. It counts nothing, so
-    /// it is repeated as a whole after a damaged answer.
-    private func proveKey(_ key: [UInt8]) async throws(TagError) {
-        // No tag with such a key has FAST_READ, and trying it would end the authentication.
-        fastRead = .unusable
-        let cipher = try coded { () throws(CryptographyError) in try BlockCipher.des(key) }
+    /// AUTHENTICATE of Ultralight C and AES: tag and reader prove to each other that they know the key. If the tag counts
+    /// nothing, it is repeated as a whole after a damaged answer.
+    private func proveKey(_ key: [UInt8], _ pages: ProtectionPages, isLimited: Bool) async throws(TagError) {
+        // Ultralight C has no FAST_READ, and trying it would end the authentication.
+        if !pages.product.features.contains(.fastRead) { fastRead = .unusable }
+        let cipher = try coded { () throws(CryptographyError) in try pages.cipher(key) }
+        let length = cipher.blockLength
         let wrongKey = TagError(.authenticationFailed, "The tag has a different key.")
         for attempt in 0...Self.retries {
-            guard case .bytes(let first) = try await exchange(.authenticate), first[0] == 0xAF else { throw wrongKey }
-            let challenge = (0..<8).map { _ in UInt8.random(in: 0...255) }
+            let answer = try await exchange(.authenticate(blockLength: length))
+            guard case .bytes(let first) = answer, first[0] == 0xAF else { throw wrongKey }
+            let challenge = (0..<length).map { _ in UInt8.random(in: 0...255) }
             let proof = try coded { () throws(CryptographyError) in
-                try ReaderProof(cipher: cipher, challenge: challenge, answering: Array(first.dropFirst()))
+                try ReaderProof(
+                    cipher: cipher,
+                    challenge: challenge,
+                    answering: Array(first.dropFirst()),
+                    chains: length == 8
+                )
             }
             do throws(TagError) {
                 guard case .bytes(let second) = try await exchange(.proveKey(proof.sent), retries: 0) else {
@@ -275,7 +309,7 @@ extension Type2Tag: PasswordProtected {
                 mayBeAuthenticated = true
                 return
             } catch {
-                guard error.code == .badAnswer, attempt < Self.retries else { throw error }
+                guard error.code == .badAnswer, attempt < Self.retries, !isLimited || length == 8 else { throw error }
                 isActive = false
             }
         }
@@ -299,20 +333,21 @@ extension Type2Tag: PasswordProtected {
             return false
         }
         defer { isActive = false }
-        guard case .bytes(let answer) = try await exchange(.authenticate) else { return false }
+        guard case .bytes(let answer) = try await exchange(.authenticate(blockLength: 8)) else { return false }
         return answer[0] == 0xAF
     }
 
     private func protectionPages(for secret: TagSecret) async throws(TagError) -> ProtectionPages {
         var product = try await product()
-        if product?.features.isDisjoint(with: [.password, .tripleDES]) ?? true, try await isReadProtectedUltralightC() {
+        let isOpen = product?.features.isDisjoint(with: [.password, .tripleDES, .aes]) ?? true
+        if isOpen, try await isReadProtectedUltralightC() {
             product = .ultralightC
         }
-        guard let product, product.features.contains(.password) || product.features.contains(.tripleDES),
+        guard let product, product.features.contains(.password) || product.keyPages != nil,
             let page = product.firstConfigurationPage
         else { throw TagError.noPassword(try await identifyProduct() ?? "a Type 2 tag of an unknown product") }
-        let hasKey = product.features.contains(.tripleDES)
-        try secret.check(length: hasKey ? 16 : 4, of: product.name)
-        return ProtectionPages(first: page, hasKey: hasKey, product: product)
+        let pages = ProtectionPages(first: page, product: product)
+        try secret.check(length: pages.secretLength, of: product.name)
+        return pages
     }
 }

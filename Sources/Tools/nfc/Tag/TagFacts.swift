@@ -207,8 +207,8 @@ extension Type2Contents {
         return regions
     }
 
-    /// Whether the tag authenticates readers by a key, as Ultralight C does, and not by a password.
-    fileprivate var hasKey: Bool { product == .ultralightC }
+    /// Whether the tag authenticates readers by a key, and not by a password.
+    fileprivate var hasKey: Bool { product.keyPages != nil }
 
     /// The bits of ACCESS.
     private var accessFacts: [TagFact] {

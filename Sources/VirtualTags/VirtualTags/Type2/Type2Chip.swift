@@ -30,7 +30,7 @@ struct Type2Chip: TagChip {
         case nothing
         case compatibilityWrite(page: UInt8)
         case sector
-        case tripleDES(ChallengeProof)
+        case key(ChallengeProof)
     }
 
     /// The time for programming a page: 4.1 ms.
@@ -59,7 +59,7 @@ struct Type2Chip: TagChip {
         var isConfigurationLocked = false
         /// The two configuration pages before the password; empty if the product has none.
         var configuration: [UInt8] = []
-        /// The key pages of Ultralight C (MF0ICU2 data sheet, 7.5.7); empty for other products.
+        /// The pages with the key (MF0ICU2 data sheet, 7.5.7); empty for products without one.
         var key: [UInt8] = []
         var protectionStart = Int.max
         var protectsReading = false
@@ -153,7 +153,7 @@ struct Type2Chip: TagChip {
         case .nothing: break
         case .compatibilityWrite(let page): return compatibilityWrite(page, command)
         case .sector: return sectorSelect(command)
-        case .tripleDES(let authentication): return finishTripleDES(authentication, command)
+        case .key(let authentication): return finishKey(authentication, command)
         }
         guard let code = command.first else { return .refusal(.argument) }
         let features = product.features
@@ -173,7 +173,7 @@ struct Type2Chip: TagChip {
         case (0x3E, 2) where features.contains(.counters):
             return command[1] < 3 ? .data([contents.tearingFlags[Int(command[1])]]) : .refusal(.argument)
         case (0x4B, 21) where features.contains(.virtualCardSelect): return .data([configuration(1, 1)])
-        case (0x1A, 2) where features.contains(.tripleDES): return beginTripleDES(command[1])
+        case (0x1A, 2) where product.keyPages != nil: return beginKey(command[1])
         // All products refuse a known command with a wrong length.
         case (0x30, _), (0xA2, _), (0xA0, _): return .refusal(.argument)
         default: return .unknown
@@ -369,6 +369,9 @@ extension Type2Chip {
         if page >= latched.protectionStart, !isAuthenticated { return false }
         if LockField.statically.locks(page, bits: latched.staticLocks) { return false }
         if let lock = product.dynamicLock, lock.locks(page, bits: latched.dynamicLocks) { return false }
+        // The lock bit of the DataProtKey of Ultralight AES.
+        let isKeyLocked = product.features.contains(.aes) && contents.memory[45 * 4] & 0x40 != 0
+        if isKeyLocked, (48..<52).contains(page) { return false }
         if latched.isConfigurationLocked, let start = product.configurationPage, (start...(start + 1)).contains(page) {
             return false
         }
@@ -473,15 +476,17 @@ extension Type2Chip {
     mutating func latchConfiguration() {
         latched.protectionStart = Int.max
         latched.protectsReading = false
+        if let pages = product.keyPages {
+            latched.key = Array(contents.memory[(pages.lowerBound * 4)..<(pages.upperBound * 4)])
+        }
         if product.features.contains(.tripleDES) {
-            latched.key = Array(contents.memory[(44 * 4)..<(48 * 4)])
             // AUTH0, in page 42, protects nothing if it is 30h or more. If bit 0 of AUTH1 is set, reading is free.
             let start = Int(contents.memory[42 * 4])
             if start < 0x30 {
                 latched.protectionStart = max(start, 3)
                 latched.protectsReading = contents.memory[43 * 4] & 1 == 0
             }
-        } else if product.features.contains(.password), let page = product.configurationPage {
+        } else if !product.features.isDisjoint(with: [.password, .aes]), let page = product.configurationPage {
             latched.configuration = Array(contents.memory[(page * 4)..<(page * 4 + 8)])
             let start = Int(configuration(0, 3))
             if start < product.pageCount {
@@ -507,25 +512,37 @@ extension Type2Chip {
         return .data(Array(contents.memory[((start + 3) * 4)..<((start + 3) * 4 + 2)]))
     }
 
-    /// AUTHENTICATE of Ultralight C, first command: an encrypted challenge (MF0ICU2 data sheet, 7.5.5 and 7.6.7).
+    /// AUTH_LIM of Ultralight AES: after this many wrong proofs, it accepts no more; 0 for no limit.
+    private var keyLimit: Int {
+        product.features.contains(.aes) ? Int(configuration(1, 2)) | Int(configuration(1, 3) & 0x03) << 8 : 0
+    }
+
+    /// AUTHENTICATE of Ultralight C and AES, first command: an encrypted challenge (MF0ICU2 data sheet, 7.5.5 and 7.6.7).
+    /// Of the keys of Ultralight AES, only the DataProtKey is modelled.
     ///
     /// Without the system's OpenSSL, the tag behaves as if its key were unknown.
-    mutating func beginTripleDES(_ argument: UInt8) -> Reply {
-        // The key is in pages 44 to 47, each half in reverse byte order.
-        guard argument == 0,
-            let cipher = try? BlockCipher.des(latched.key.prefix(8).reversed() + latched.key.suffix(8).reversed())
-        else { return .refusal(.argument) }
+    mutating func beginKey(_ argument: UInt8) -> Reply {
+        let isAES = product.features.contains(.aes)
+        if keyLimit > 0, contents.failedAuthentications >= keyLimit { return .refusal(.authenticationOrCounter) }
+        // The key, or each half of the key of Ultralight C, is stored in reverse byte order.
+        let key = isAES ? latched.key.reversed() : latched.key.prefix(8).reversed() + latched.key.suffix(8).reversed()
+        guard argument == 0, let cipher = try? isAES ? BlockCipher.aes(key) : BlockCipher.des(key) else {
+            return .refusal(.argument)
+        }
         isAuthenticated = false
-        let authentication = ChallengeProof(cipher: cipher, challenge: random.bytes(8))
-        pending = .tripleDES(authentication)
+        let challenge = random.bytes(cipher.blockLength)
+        let authentication = ChallengeProof(cipher: cipher, challenge: challenge, chains: !isAES)
+        pending = .key(authentication)
         return .data([0xAF] + authentication.sent)
     }
 
-    /// AUTHENTICATE of Ultralight C, second command: checks the reader's proof, and answers with the tag's proof.
-    mutating func finishTripleDES(_ authentication: ChallengeProof, _ command: [UInt8]) -> Reply {
+    /// AUTHENTICATE, second command: checks the reader's proof, and answers with the tag's proof.
+    mutating func finishKey(_ authentication: ChallengeProof, _ command: [UInt8]) -> Reply {
         guard command.first == 0xAF, let proven = try? authentication.finish(Array(command.dropFirst())) else {
+            if keyLimit > 0 { contents.failedAuthentications += 1 }
             return .refusal(.argument)
         }
+        contents.failedAuthentications = 0
         isAuthenticated = true
         return .data([0x00] + proven.answer)
     }

@@ -173,6 +173,7 @@ extension Type2Contents {
             pages += [start + 2, start + 3]
         }
         if product.features.contains(.tripleDES) { pages += 44...47 }
+        if product.features.contains(.aes) { pages += 48...55 }
         return pages
     }
 }
