@@ -50,6 +50,8 @@ package struct ProtectionChange: Sendable, Hashable {
     package var new: TagProtection
     /// Whether the password itself is written: the new one, or the factory's when the protection is removed.
     package var setsPassword: Bool
+    /// Whether the protection can be removed with the password. If not, the change can't be undone.
+    package var isRemovable = true
 }
 
 /// A password, or a key of 16 bytes.
@@ -77,8 +79,8 @@ extension TagError {
     package static func noPassword(_ product: String) -> TagError {
         TagError(
             .unsupported,
-            "Passwords work only on NTAG21x, MIFARE Ultralight EV1 and C, ICODE SLIX2, ST25TV and ST25DV here, and this "
-                + "tag is \(product)."
+            "Passwords work only on NTAG21x, MIFARE Ultralight EV1, C and AES, ICODE SLIX2, ST25TV, ST25DV and FeliCa Lite-S "
+                + "here, and this tag is \(product)."
         )
     }
 }

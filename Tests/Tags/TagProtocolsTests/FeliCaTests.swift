@@ -116,12 +116,12 @@ struct FeliCaTests {
         async throws
     {
         let stage = try Stage()
-        #expect(await errorCode { try await stage.reader.writeNDEF([0xD0, 0, 0]) } == .updateFailed)
+        #expect(await errorCode { try await stage.reader.writeNDEF([0xD0, 0, 0]) } == .keyNeeded)
         try await stage.reader.authenticate(cardKey: Self.cardKey)
         for size in [3, 100, 208] {
             try await stage.reader.writeNDEF(message(size, seed: 7))
             let other = try Stage { contents in if case .liteS(let held) = stage.tag.contents { contents = held } }
-            #expect(await errorCode { _ = try await other.reader.readNDEF() } == .refused)
+            #expect(await errorCode { _ = try await other.reader.readNDEF() } == .readProtected)
             try await other.reader.authenticate(cardKey: Self.cardKey)
             #expect(try await other.reader.readNDEF() == message(size, seed: 7))
         }

@@ -191,7 +191,11 @@ public final class Type3Tag: ForumTag {
             throw TagError(.readOnly, "The system blocks are frozen, and the tag has no NDEF system.")
         }
         try await write(Type3AttributeBlock(blocksPerRead: 4, blocksPerWrite: 1, blockCount: FeliCaLite.messageBlocks))
-        if configuration[3] != 0x01 { try await update(block, FeliCaLite.withNDEFSystem(configuration)) }
+        if configuration[3] != 0x01 {
+            try await update(block, FeliCaLite.withNDEFSystem(configuration))
+            // If the reader can't switch its field, the tag has to leave before its new system answers.
+            try? await link.resetField()
+        }
         message = []
     }
 
@@ -287,6 +291,9 @@ public final class Type3Tag: ForumTag {
         }
         switch result {
         case .success(let bytes): return bytes
+        // B1: the block needs an authentication.
+        case .failure(let status) where status.flag2 == 0xB1 && target.icCode == 0xF1:
+            throw TagError(.readProtected, "Blocks from \(blocks.lowerBound) on can be read only with the card key.")
         case .failure(let status):
             throw TagError(
                 .refused,
@@ -319,6 +326,13 @@ public final class Type3Tag: ForumTag {
             throw error.ofWrite
         }
         guard status.isSuccess else {
+            // A5 and B1: the block needs a MAC, or an authentication.
+            if target.icCode == 0xF1, [0xA5, 0xB1].contains(status.flag2), first <= FeliCaLite.messageBlocks,
+                let configuration = try? await readMemoryConfiguration(),
+                let start = FeliCaLite.protection(configuration).first, start < blocks.upperBound
+            {
+                throw TagError(.keyNeeded, "Blocks from \(start) on can be written only with the card key.")
+            }
             throw TagError(
                 .updateFailed,
                 "UPDATE of blocks \(first) to \(blocks.upperBound - 1) gave \(status) (NFC Forum T3T 1.0, 5.5)."
@@ -355,7 +369,7 @@ public final class Type3Tag: ForumTag {
         do throws(TagError) {
             return try await check(block..<block + 1)
         } catch {
-            guard error.code == .refused || error.code == .badAnswer else { throw error }
+            guard error.isRefusedRead || error.code == .badAnswer else { throw error }
             return nil
         }
     }
@@ -442,7 +456,7 @@ private struct Type3AttributeBlock {
 }
 
 /// Properties that only FeliCa Lite and Lite-S have (FeliCa Lite-S User's Manual, 7).
-private enum FeliCaLite {
+enum FeliCaLite {
     /// The memory configuration block, MC.
     static let memoryConfiguration = 0x88
     /// The write counter block of Lite-S, WCNT.

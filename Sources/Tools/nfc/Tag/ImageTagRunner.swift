@@ -65,12 +65,10 @@ struct ImageTagRunner {
             throw TagError(.unsupported, "This is an image of a Type B card without ISO-DEP, which can't hold NDEF.")
         case .nfcF:
             let polling = NFCFPolling(link: link)
-            guard let answer = try await polling.poll(systemCode: NFCFTarget.ndefSystemCode).first else {
-                throw TagError(
-                    .noCapabilityContainer,
-                    "The tag does not have the NDEF system 12FC (NFC Forum T3T 1.0, 3.2)."
-                )
-            }
+            // A blank FeliCa Lite-S has no NDEF system yet.
+            var answer = try await polling.poll(systemCode: NFCFTarget.ndefSystemCode).first
+            if answer == nil { answer = try await polling.poll(systemCode: NFCFTarget.anySystemCode).first }
+            guard let answer else { throw silent }
             return (.nfcF(answer.target), makeForumTag(for: answer.target, link: link))
         case .nfcV:
             guard let target = try await NFCVInventory(link: link).findAll().last else { throw silent }

@@ -11,9 +11,9 @@ struct TagProtectCommand: AsyncParsableCommand {
         commandName: "protect",
         abstract: "Protect a tag with a password, for writing, or for reading too.",
         discussion: """
-            For NTAG21x, MIFARE Ultralight EV1 and Ultralight C, ICODE SLIX2, ST25TV02K,
-            ST25TV512 and ST25DV; the passwords and keys of other tags are not
-            supported. It shows what will change, and asks first. On a tag that is
+            For NTAG21x, MIFARE Ultralight EV1, C and AES, ICODE SLIX2, ST25TV02K,
+            ST25TV512, ST25DV and FeliCa Lite-S, whose protection can't be undone; the
+            passwords and keys of other tags are not supported. It shows what will change, and asks first. On a tag that is
             protected already, give its password to change what it protects. To change
             the password itself, use nfc tag unprotect first.
 
@@ -23,7 +23,7 @@ struct TagProtectCommand: AsyncParsableCommand {
             again to complete it.
 
             The password has four bytes, eight on an ST25, and the key of an Ultralight
-            C has 16. It becomes the password of the configuration too. Write it as
+            C or AES or a FeliCa Lite-S has 16. It becomes the password of the configuration too. Write it as
             hex:01020304 or 0x01020304, or as text:abcd. Other users can see the words
             of a command, so better use file:PATH or env:NAME, for a file or a variable
             of the environment with one of these; file:- is standard input. Without
@@ -58,7 +58,7 @@ struct TagProtectCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The first protected page, or block on a Type 5 tag. Default: the first that can be protected.",
+            "The first protected page, or block on Types 3 and 5. Default: the first that can be protected.",
             valueName: "number"
         )
     )
@@ -66,8 +66,8 @@ struct TagProtectCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "After this many wrong passwords in a row, 1 to 7, the tag never accepts one again; 0 for no limit. Default: "
-                + "as it is.",
+            "After this many wrong passwords in a row, 1 to 7, or up to 1023 on an Ultralight AES, the tag never accepts "
+                + "one again; 0 for no limit. Default: as it is.",
             valueName: "n"
         )
     )
@@ -76,7 +76,7 @@ struct TagProtectCommand: AsyncParsableCommand {
     mutating func validate() throws {
         try options.use(image: image)
         if let pack, pack.bytes.count != 2 { throw ValidationError("--pack takes two bytes, such as abcd.") }
-        if let tries, !(0...7).contains(tries) { throw ValidationError("--tries takes a number from 0 to 7.") }
+        if let tries, !(0...1023).contains(tries) { throw ValidationError("--tries takes a number from 0 to 1023.") }
         guard from ?? 0 >= 0 else { throw ValidationError("--from takes the number of a page or block.") }
     }
 
@@ -182,7 +182,8 @@ extension ActivatedTag {
             ("protection", old.scope(unit), new.scope(unit)), ("tries", old.allowance, new.allowance),
         ] where before != after { plan.changes.append(TagDifference(part, before, after)) }
         if protection.setsPassword, new.first != nil {
-            plan.notes.append("Nobody can remove this protection without the password")
+            let condition = protection.isRemovable ? " without the password" : ", so it can't be undone"
+            plan.notes.append("Nobody can remove this protection" + condition)
         }
         if new.tries > 0, new.first != nil {
             let count = RecordText.count(new.tries, "wrong password")
