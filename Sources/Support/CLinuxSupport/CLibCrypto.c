@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <string.h>
 
 // The declarations that are needed from OpenSSL's headers.
 typedef struct evp_cipher_ctx_st EVP_CIPHER_CTX;
@@ -261,10 +262,12 @@ size_t ocn_crypto_curve_point(const char *curve, const uint8_t *factor, size_t f
 static X509_STORE *store_of(const uint8_t *issuers, size_t size) {
     X509_STORE *store = X509_STORE_new();
     BIO *bio = BIO_new_mem_buf(issuers, (int)size);
-    int count = 0;
-    X509 *certificate;
-    while (store != NULL && bio != NULL && (certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL)) != NULL) {
-        if (X509_STORE_add_cert(store, certificate) == 1) count++;
+    int count = 0, left = 0;
+    for (size_t start = 0; start + 10 <= size; start++) left += memcmp(issuers + start, "-----BEGIN", 10) == 0;
+    // A damaged certificate does not hide those after it.
+    for (; store != NULL && bio != NULL && left > 0; left--) {
+        X509 *certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+        if (certificate != NULL && X509_STORE_add_cert(store, certificate) == 1) count++;
         X509_free(certificate);
     }
     BIO_free(bio);

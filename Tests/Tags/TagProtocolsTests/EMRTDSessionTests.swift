@@ -331,7 +331,7 @@ struct EMRTDSessionTests {
         let contents = try Self.contents()
         let file = try #require(contents.files[EMRTDContents.sodIdentifier])
         let issuers = Self.pem(EMRTDSigner.test.certificate)
-        for issuers in [nil, issuers] {
+        for issuers in [nil, issuers, Self.pem(Array(EMRTDSigner.test.certificate.prefix(300))) + issuers] {
             let signed = try EMRTDSecurityObject(checking: file, issuers: issuers)
             for number in [1, 2, 13] {
                 let group = try #require(contents.files[0x0100 | UInt16(number)])

@@ -18,7 +18,7 @@ struct CommandFailureTests {
     private static let torn = "Write the tag again, or use another one."
     private static let broken = "To erase it: nfc tag wipe. Or use another tag."
     private static let unlock =
-        "for NTAG21x and Ultralight EV1 and C: nfc tag read, write, wipe and others with --unlock"
+        "for the tags of nfc tag protect: nfc tag read, write, wipe and others with --unlock"
     private static let worn = "Try again. If it happens again, the tag is worn out."
 
     @Test(

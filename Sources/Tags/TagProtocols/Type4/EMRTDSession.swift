@@ -235,6 +235,9 @@ package struct EMRTDSecurityObject: Sendable, Hashable {
         }
     }
 
+    /// The numbers of the data groups that were signed.
+    package var groups: Set<Int> { Set(hashes.keys) }
+
     /// Whether a data group is as it was signed; nil when its hash is not signed.
     package func isUnchanged(_ group: Int, _ file: [UInt8]) -> Bool? {
         guard let hash = hashes[group], let own = try? digest.hash(file) else { return nil }

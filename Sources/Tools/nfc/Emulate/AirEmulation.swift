@@ -12,7 +12,7 @@ struct AirEmulation {
     let onExchange: @Sendable (Exchange) -> Void
 
     /// Returns the tag to show for an image's tag: itself for Type 4. The chip can't be another type, so another tag's
-    /// message is shown as a Type 4 tag.
+    /// message is shown as a read-only Type 4 tag.
     static func tag(for file: ImageFile) async throws -> VirtualType4Tag {
         let tag = file.makeTag()
         if let tag = tag as? VirtualType4Tag { return tag }
@@ -28,6 +28,8 @@ struct AirEmulation {
             0..<message.count + 2,
             with: UInt16(message.count).bigEndianBytes + message
         )
+        // No write access, because nothing of it would be saved (NFC Forum T4T 1.0, 5.1.2).
+        application.files[NDEFApplication.capabilityContainer]?[14] = 0xFF
         return VirtualType4Tag(card: ApplicationCard([application]))
     }
 

@@ -24,7 +24,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
 
             With --air, the PN532 is a real one on that serial line, and shows the image
             to phones and other readers as a Type 4 tag. It chooses the UID itself. Of an
-            image of another type it shows the message, and saves nothing.
+            image of another type it shows the message, which can't be changed.
 
             With --facing there is a second PN532 in the field of the first. A program
             can make it a card, as nfc-emulate-forum-tag4 does, and the first reads it.
@@ -160,6 +160,9 @@ struct EmulateShowCommand: AsyncParsableCommand {
         let tag = air ? try await AirEmulation.tag(for: file) : file.makeTag()
         // The image of another type has another memory.
         let isCopy = air && file.contents.tagType != 4
+        if isCopy, out != nil {
+            throw CommandFailure(.usage, "usage", "Only the message is shown, so nothing is saved. Leave out --out.")
+        }
         if pn532 != nil, tag.technology == .nfcV {
             throw CommandFailure("unsupported", "A PN532 can't read Type 5 tags. Use --pcsc instead.")
         }
@@ -372,7 +375,7 @@ struct EmulationNote {
 
     static let messageAlone = EmulationNote(
         name: "message-only",
-        text: "Only the message is shown, as a Type 4 tag. What readers write to it is not saved."
+        text: "Only the message is shown, as a read-only Type 4 tag."
     )
 
     /// Why writes to the tag can't be saved; nil if they can.

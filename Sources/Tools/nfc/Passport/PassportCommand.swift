@@ -84,8 +84,9 @@ struct PassportReadCommand: AsyncParsableCommand {
 
     mutating func validate() throws {
         try source.use(image: image)
-        let ways = [mrz != nil, can != nil, number != nil && birth != nil && expiry != nil]
-        guard ways.count(where: { $0 }) == 1 else {
+        let printed = [number, birth, expiry].count { $0 != nil }
+        let ways = [mrz != nil, can != nil, printed > 0]
+        guard ways.count(where: { $0 }) == 1, printed == 0 || printed == 3 else {
             let reason = "Give what is printed in the document: --mrz, or --can, or --number, --birth and --expiry."
             throw ValidationError(reason)
         }
@@ -161,6 +162,8 @@ struct PassportReport {
     private let zone: MachineReadableZone
     /// Whether each data group is as it was signed; nil when its hash is not signed.
     private var isUnchanged: [Int: Bool?] = [:]
+    /// The data groups that were signed, but that the document lacks.
+    private var missing: [Int] = []
     /// What is wrong with the signature; nil when it is right.
     private var problem: String?
     private let checksIssuer: Bool
@@ -206,6 +209,8 @@ struct PassportReport {
         do throws(TagError) {
             let signed = try EMRTDSecurityObject(checking: files[EMRTDContents.sodIdentifier] ?? [])
             for (number, file) in groups { isUnchanged[number] = .some(signed.isUnchanged(number, file)) }
+            // Groups 3 and 4 can't be read.
+            missing = signed.groups.subtracting([3, 4]).filter { files[0x0100 | UInt16($0)] == nil }.sorted()
             if issuers != nil {
                 _ = try EMRTDSecurityObject(checking: files[EMRTDContents.sodIdentifier] ?? [], issuers: issuers)
             }
@@ -231,7 +236,9 @@ struct PassportReport {
         return nil
     }
 
-    var isWrong: Bool { problem != nil || isUnchanged.values.contains(false) || chip.problem != nil }
+    var isWrong: Bool {
+        problem != nil || isUnchanged.values.contains(false) || chip.problem != nil || !missing.isEmpty
+    }
 
     /// Whether the chip proved that it is no copy, as far as the signature is right: a key that was not signed proves
     /// nothing.
@@ -267,7 +274,7 @@ struct PassportReport {
             "ok": !isWrong, "kind": zone.kind, "issuer": zone.issuer, "number": number, "surname": names.surname,
             "given_names": names.given, "nationality": zone.nationality, "sex": zone.sex,
             "birth": zone.dateOfBirth, "expiry": zone.dateOfExpiry, "mrz": zone.lines,
-            "chip_proofs": chip.proofs, "chip_problem": chip.problem,
+            "missing_groups": missing, "chip_proofs": chip.proofs, "chip_problem": chip.problem,
             "signature": problem == nil ? (checksIssuer ? "trusted" : "valid") : "wrong", "problem": problem,
             "groups": groups.map { number, bytes -> JSONObject in
                 ["number": number, "bytes": bytes.count, "unchanged": isUnchanged[number] ?? nil]
@@ -290,8 +297,11 @@ struct PassportReport {
                 }
             lines.append("Data group \(number): \(bytes.count) bytes, \(state)")
         }
+        for number in missing { lines.append("Data group \(number): MISSING, though it was signed") }
         if let problem = chip.problem {
             lines.append("Chip: NOT TRUSTED. \(problem)")
+        } else if chip.proofs.isEmpty, files[0x010E] ?? files[0x010F] != nil || !missing.isEmpty {
+            lines.append("Chip: it may be a copy, because its key is not as it was signed, or of an unknown kind")
         } else if chip.proofs.isEmpty {
             lines.append("Chip: it may be a copy, because it has no key to prove otherwise")
         } else {
