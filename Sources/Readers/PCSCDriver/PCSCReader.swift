@@ -164,13 +164,13 @@ public final class PCSCReader: DiscoveringDriver {
         // Both LEDs change, and end red or green. Blinking begins with that LED on; 200 ms on, 100 ms off, once or twice,
         // with the buzzer in the first part.
         let (state, times): (UInt8, UInt8) = isSuccess ? (0b1010_1110, 1) : (0b0101_1101, 2)
-        let answer = try? await thread.perform(cancelling: service) { [self] () throws(LinkError) -> ReaderAnswer? in
-            guard let connection = self.state.withLock({ $0.connection }), connection.reader.contains("ACR122") else {
-                return nil
-            }
-            return try connection.ask([0xFF, 0x00, 0x40, state, 0x04, 0x02, 0x01, times, 0x01])
-        }
-        return answer.map { $0.status >> 8 == 0x90 } ?? false
+        let (connection, command) = (
+            self.state.withLock { $0.connection }, [0xFF, 0x00, 0x40, state, 0x04, 0x02, 0x01, times, 0x01]
+        )
+        guard let connection, connection.reader.contains("ACR122") else { return false }
+        // Without a card, for example after it was lost, the reader takes no command.
+        _ = try? await thread.perform(cancelling: service) { () throws(LinkError) in try connection.ask(command) }
+        return true
     }
 
     /// Closes the card and turns its power off.

@@ -272,6 +272,19 @@ struct EMRTDSessionTests {
         #expect(try await session.authenticateChip([0x6E, 0x02, 0x31, 0x00]) == false)
     }
 
+    @Test func `chip whose data group 14 is cut at its cipher: refuses, and does not crash`() async throws {
+        let contents = try Self.chipContents(2)
+        let group = try #require(contents.files[0x010E])
+        // The cipher of the protocol is byte 19.
+        for count in 16..<22 {
+            var cut = contents
+            cut.files[0x010E] = Array(group.prefix(count))
+            var session = try await Self.begin(VirtualType4Tag(cut))
+            let code = await errorCode { _ = try await session.authenticateChip(group) }
+            #expect(code == (count < 20 ? .refused : nil), "\(count)")
+        }
+    }
+
     /// Signatures that OpenSSL made with keys of RSA, of random bytes and the challenge of ICAO 9303-11.
     @Test(
         arguments: [

@@ -253,6 +253,33 @@ struct MIFAREClassicTests {
         }
     }
 
+    @Test(arguments: [2, 4])
+    func `MIFARE Classic noise: with any exchange of a change of trailers lost, the same call completes it`(index: Int)
+        async throws
+    {
+        let (name, work) = Self.changes[index]
+        let start = try await Self.formatted()
+        let (counted, card) = Self.field(start)
+        let link = try #require(counted.link(for: .nfcA))
+        try await work(Self.activate(counted, keys: [Self.keyA, Self.keyB]))
+        var unharmed = 0
+        for exchange in 4..<Int(link.statistics.exchanges) {
+            for effect in [Fault.Effect.mute, .bitError] {
+                let (field, other) = Self.field(start)
+                field.arm(.effect(effect, atExchange: exchange))
+                let reader = try await Self.activate(field, keys: [Self.keyA, Self.keyB])
+                if await errorCode({ try await work(reader) }) == nil {
+                    unharmed += 1
+                    #expect(other.contents == card.contents, "\(name) \(effect) \(exchange)")
+                }
+                field.arm(FaultPlan())
+                try? await work(Self.activate(field, keys: [Self.keyA, Self.keyB]))
+                #expect(other.contents == card.contents, "\(name) \(effect) \(exchange)")
+            }
+        }
+        #expect(unharmed > link.statistics.exchanges)
+    }
+
     @Test func `MIFARE Classic noise: with any exchange damaged or lost, the message is read`() async throws {
         let contents = try await Self.formatted()
         let (counted, _) = Self.field(contents)

@@ -80,6 +80,25 @@ struct Type3PasswordTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `FeliCa Lite-S that can't be formatted afterwards, or can't be opened: nothing is written`(isBlank: Bool)
+        async throws
+    {
+        var contents = FeliCaLiteSContents(idm: [0x02, 0xFE, 1, 2, 3, 4, 5, 6])
+        contents.supportsNDEF = !isBlank
+        // Block 0 needs an authentication for reading alone.
+        if !isBlank { contents.memoryConfiguration[6] = 0x01 }
+        let tag = Self.tag(contents)
+        let factoryKey = TagSecret([UInt8](repeating: 0, count: 16))
+        let reader = try await Self.activate(tag)
+        let code = await errorCode {
+            _ = try await reader.changeProtection(with: factoryKey) { $0 = isBlank ? TagProtection(first: 0) : .none }
+        }
+        #expect(code == (isBlank ? .unsupported : .readOnly))
+        guard case .liteS(let found) = tag.contents else { return }
+        #expect(found.memoryConfiguration == contents.memoryConfiguration && found.cardKey == contents.cardKey)
+    }
+
     @Test func `blank FeliCa Lite-S: formatted, and the NDEF system answers at once`() async throws {
         var contents = FeliCaLiteSContents(idm: [0x02, 0xFE, 1, 2, 3, 4, 5, 6])
         contents.supportsNDEF = false

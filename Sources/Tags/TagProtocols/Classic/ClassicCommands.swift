@@ -61,7 +61,13 @@ package final class ClassicCommands: Sendable {
     ) async throws(LinkError) -> Frame {
         let isNested = authentication != nil
         let challenge = try await send(Array(command.prefix(2)), link, timeout)
-        guard challenge.bitCount == 32 else { return decrypted(challenge) }
+        guard challenge.bitCount == 32 else {
+            let refusal = decrypted(challenge)
+            guard refusal.nibble != 0xA else {
+                throw LinkError(.transmission, "The card acknowledges an authentication without a nonce.")
+            }
+            return refusal
+        }
         var cipher = Crypto1(key: Array(command[2..<8]))
         let other = cipher.feed(challenge.bytes, uid: Array(command[8..<12]), isEncrypted: isNested)
         let nonce = isNested ? other : challenge.bytes

@@ -45,6 +45,8 @@ public final class MIFAREClassic: ForumTag {
     /// The slot that the card is authenticated with.
     private var current: Slot?
     private var isActive = true
+    /// Whether the last command was lost by noise. A wrong key is answered by silence.
+    private var isDisturbed = false
     private var memory = TagMemory(unitSize: size, limit: 256)
     private var layout: TLVLayout?
     private var lost: TagError?
@@ -53,6 +55,7 @@ public final class MIFAREClassic: ForumTag {
     ///
     /// - Parameter keys: keys of six bytes to try, before ``publicKeys``.
     public init(target: NFCATarget, link: any FrameLink, keys: [[UInt8]] = []) {
+        precondition(keys.allSatisfy { $0.count == 6 }, "a key of MIFARE Classic has 6 bytes")
         (self.target, self.link) = (target, link)
         candidates = keys + Self.publicKeys.filter { !keys.contains($0) }
     }
@@ -127,7 +130,7 @@ public final class MIFAREClassic: ForumTag {
             let new = try await trailer(
                 ofSector: sector,
                 access: .readOnly,
-                mark: sector % 16 == 0 ? mark : mark | 0x03
+                mark: [0, 16].contains(sector) ? mark : mark | 0x03
             )
             _ = try await slot(toWrite: ClassicProduct.trailer(ofSector: sector))
             trailers.append((sector, new))
@@ -289,6 +292,8 @@ public final class MIFAREClassic: ForumTag {
         guard let old = try await read(block).flatMap({ ClassicValue($0) }) else {
             throw TagError(.unsupported, "Block \(block) has no value.")
         }
+        let (sum, overflow) = old.amount.addingReportingOverflow(amount)
+        guard !overflow else { throw TagError(.unsupported, "A value has 32 bits; the sum does not fit.") }
         let right = amount < 0 ? ClassicAccess.Right.decrement : .increment
         let keys = try await access(ofSector: ClassicProduct.sector(of: block))?.keys(for: right, ofBlock: block)
         let slot = try await slot(for: keys ?? [], block, "changed")
@@ -298,8 +303,7 @@ public final class MIFAREClassic: ForumTag {
             throw TagError(.updateFailed, "The card refuses to change the value of block \(block).")
         }
         _ = try await send([0xB0, UInt8(block)])
-        let (sum, overflow) = old.amount.addingReportingOverflow(amount)
-        guard !overflow, try await read(block).flatMap({ ClassicValue($0) })?.amount == sum else {
+        guard try await read(block).flatMap({ ClassicValue($0) })?.amount == sum else {
             throw TagError(.updateFailed, "The value of block \(block) did not change. Read it, and try again.")
         }
     }
@@ -351,14 +355,25 @@ public final class MIFAREClassic: ForumTag {
         guard let access = ClassicAccess(bytes[6..<9]) else {
             throw TagError(.unsupported, "These access conditions would make sector \(sector) useless for ever.")
         }
-        try await write(bytes, to: ClassicProduct.trailer(ofSector: sector))
-        current = nil
-        keys[Slot(sector, isB: false)] = Array(bytes[..<6])
+        let (slot, block) = (Slot(sector, isB: false), ClassicProduct.trailer(ofSector: sector))
+        var failure: TagError?
+        do throws(TagError) {
+            try await write(bytes, to: block)
+        } catch {
+            // Perhaps only the answer was lost. Then the sector has the new keys.
+            guard [.badAnswer, .updateFailed].contains(error.code) else { throw error }
+            failure = error
+        }
+        memory.forget(block)
+        let key = Array(bytes[..<6])
+        guard try await opens(slot, key) else {
+            let reason = "Sector \(sector) does not open with its new key A. Write it again."
+            throw failure ?? TagError(.updateFailed, reason)
+        }
+        keys[slot] = key
         keys.removeValue(forKey: Slot(sector, isB: true))
         if !access.isKeyBReadable { keys[Slot(sector, isB: true)] = Array(bytes[10...]) }
-        guard try await authenticate(Slot(sector, isB: false)) else {
-            throw TagError(.updateFailed, "Sector \(sector) does not open with its new key A. Write it again.")
-        }
+        if let failure, try await read(block).map({ Array($0[6..<10]) }) != Array(bytes[6..<10]) { throw failure }
     }
 
     private func hasTrailer(_ bytes: [UInt8], _ sector: Int) async throws(TagError) -> Bool {
@@ -415,11 +430,16 @@ public final class MIFAREClassic: ForumTag {
 
     private func opens(_ slot: Slot, _ key: [UInt8]) async throws(TagError) -> Bool {
         let block = UInt8(ClassicProduct.blocks(ofSector: slot.sector).lowerBound)
-        guard try await send([slot.isB ? 0x61 : 0x60, block] + key + target.uid.suffix(4))?.nibble == 0xA else {
-            return false
+        current = nil
+        for _ in 0..<Self.attempts {
+            if try await send([slot.isB ? 0x61 : 0x60, block] + key + target.uid.suffix(4))?.nibble == 0xA {
+                current = slot
+                return true
+            }
+            // Only noise says nothing about the key.
+            guard isDisturbed else { return false }
         }
-        current = slot
-        return true
+        return false
     }
 
     // MARK: Exchanges
@@ -437,6 +457,7 @@ public final class MIFAREClassic: ForumTag {
     private func send(_ command: [UInt8]) async throws(TagError) -> Frame? {
         if let lost { throw lost }
         try await activate()
+        isDisturbed = false
         do throws(LinkError) {
             let answer =
                 link.authenticatesClassic
@@ -446,6 +467,7 @@ public final class MIFAREClassic: ForumTag {
             return answer
         } catch {
             rest()
+            isDisturbed = error.code != .timeout
             if let failure = TagError(fatal: error) { throw failure.remembered(in: &lost) }
             try await activate()
             return nil

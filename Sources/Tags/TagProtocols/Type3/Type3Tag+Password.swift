@@ -28,8 +28,12 @@ extension Type3Tag: PasswordProtected {
         }
         if old.first != nil { try await authenticate(cardKey: secret.bytes) }
         if new == old { return ProtectionChange(old: old, new: new, setsPassword: false, isRemovable: false) }
-        guard old.first == nil, configuration[2] == 0xFF else {
+        guard old.first == nil, new.first != nil, configuration[2] == 0xFF else {
             throw TagError(.readOnly, "The protection of a FeliCa Lite-S can't be changed or removed any more.")
+        }
+        // SYS_OP is frozen with the rest, so the tag could never be formatted afterwards.
+        guard configuration[3] == 0x01 else {
+            throw TagError(.unsupported, "The tag is not formatted. Format it first: nfc tag format")
         }
         let result = ProtectionChange(old: old, new: new, setsPassword: true, isRemovable: false)
         guard performs else { return result }
@@ -56,7 +60,9 @@ extension FeliCaLite {
     /// Reads the protection of the scratch pad blocks from MC: the bytes from 6 on tell which blocks need an authentication
     /// for reading and for writing, and a MAC for writing.
     static func protection(_ configuration: [UInt8]) -> TagProtection {
-        let first = (0...messageBlocks).first { configuration.hasBit(64 + $0) || configuration.hasBit(80 + $0) }
+        let first = (0...messageBlocks).first { block in
+            [48, 64, 80].contains { configuration.hasBit($0 + block) }
+        }
         let protectsReading = (0...messageBlocks).contains { configuration.hasBit(48 + $0) }
         return TagProtection(first: first, protectsReading: protectsReading)
     }

@@ -120,7 +120,10 @@ extension Type5Tag: PasswordProtected {
         guard let product = try? await protectedProduct(), product.kind == .st25dv else { return false }
         let settings = try await readSettings(product)
         let isLocked = product.isLocked(settings)
-        let isOpen = !product.areas(settings).allSatisfy { $0.register & 0x0C != 0 && $0.register & 0x03 == 0 }
+        let isOpen = !product.areas(settings).allSatisfy { area in
+            let rights = area.register & 0x0C
+            return rights == 0x0C || rights != 0 && area.register & 0x03 == 0
+        }
         if isLocked, !isOpen { return false }
         guard !isLocked, try await presentFactoryPassword(product) else {
             let reason = "The tag's configuration has a password or is locked, so its areas can't be locked."
@@ -134,8 +137,10 @@ extension Type5Tag: PasswordProtected {
         let product = try await protectedProduct()
         let settings = try await readSettings(product)
         guard try await presentFactoryPassword(product) else { throw wrongPassword }
-        // Writing needs a password, and none is assigned.
-        let closed = product.areas(settings).map { [$0.number, $0.register & 0xF0 | 0x04] }
+        // Writing needs a password, and none is assigned. What needs a password for reading keeps it, and nobody can write.
+        let closed = product.areas(settings).map { area in
+            [area.number, area.register & 0x08 != 0 ? area.register | 0x0C : area.register & 0xF0 | 0x04]
+        }
         for parameters in closed + [[0x0F, 0x01]] { try await writeSetting(parameters, product) }
     }
 

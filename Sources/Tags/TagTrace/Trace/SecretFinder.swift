@@ -106,7 +106,8 @@ package struct SecretFinder: Sendable, Hashable {
         // RATS starts ISO-DEP again, even if the reader woke the tag by itself.
         if bytes.count == 2, bytes[0] == 0xE0 { (isISODEP, continuesSecret, head) = (true, false, []) }
         if isISODEP { return block(bytes) }
-        if isClassic, bytes.count == 8 { return [0..<8] }
+        // The reader's proof, and a block that may have keys: the cipher gives both away to one who knows other blocks.
+        if isClassic, bytes.count == 8 || bytes.count == 18 { return [0..<bytes.count] }
         switch (bytes.first, bytes.count) {
         case (0x60, 2), (0x61, 2): isClassic = true
         // The form of a reader that has the cipher of MIFARE Classic.
@@ -249,6 +250,7 @@ package struct SecretFinder: Sendable, Hashable {
 
     /// Returns the secrets in a frame of a technology that is not known.
     private mutating func anyFrame(_ bytes: [UInt8]) -> [Range<Int>] {
+        if bytes.count == 5, bytes[0] == 0x1B { return nfcA(bytes) }
         let ranges = Self.nfcV(bytes) + Self.felica(bytes)
         return ranges.isEmpty ? nfcA(bytes) : ranges
     }

@@ -178,10 +178,6 @@ struct ClassicBlockCommand: AsyncParsableCommand {
         }
         guard let bytes = hex?.bytes else { return }
         guard bytes.count == 16 else { throw ValidationError("--hex takes the 16 bytes of a block.") }
-        // A wrong check byte would make the card unusable (ISO/IEC 14443-3, 6.5.4).
-        guard number > 0 || bytes[..<5].reduce(0, ^) == 0 || bytes[0] == 0x04 else {
-            throw ValidationError("The fifth byte of block 0 must be the XOR of the four before it.")
-        }
     }
 
     func run() async throws {
@@ -205,6 +201,11 @@ struct ClassicBlockCommand: AsyncParsableCommand {
             guard !overflow else { throw TagError(.unsupported, "A value has 32 bits; the sum does not fit.") }
             let new = bytes ?? ClassicValue(set ?? sum, address: value?.address ?? UInt8(block)).bytes
             guard old != new else { return }
+            // A wrong check byte would make a card with a short UID unusable (ISO/IEC 14443-3, 6.5.4).
+            guard block > 0 || card.target.uid.count != 4 || new[..<5].reduce(0, ^) == 0 else {
+                let reason = "The fifth byte of block 0 must be the XOR of the four before it, or the card is lost."
+                throw TagError(.unsupported, reason)
+            }
             plan.changes.append(TagDifference("block \(block)", old.hexText(), new.hexText()))
             if !performs { return }
             if let add { try await card.add(add, to: block) } else { try await card.write(new, to: block) }
@@ -298,8 +299,8 @@ struct TagOpening: Sendable {
 struct ClassicKeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Keys of a MIFARE Classic: hex:…, env:NAME, or a file with 12 hex digits on each line. Well-known keys are "
-                + "always tried.",
+            "Keys of a MIFARE Classic: a file with 12 hex digits on each line, env:NAME, or hex:…, which other users "
+                + "can see. Well-known keys are always tried.",
             valueName: "keys"
         )
     )

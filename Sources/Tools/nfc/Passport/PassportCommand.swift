@@ -246,6 +246,7 @@ struct PassportReport {
         switch proof {
         case .failed(let reason): return ([], reason)
         case .given(let groups):
+            guard problem == nil else { return ([], nil) }
             let signed = groups.filter { isUnchanged[$0] == true }
             return (signed.map { $0 == 14 ? "chip authentication" : "active authentication" }, nil)
         }
@@ -301,11 +302,12 @@ struct PassportReport {
         if let problem = chip.problem {
             lines.append("Chip: NOT TRUSTED. \(problem)")
         } else if chip.proofs.isEmpty, files[0x010E] ?? files[0x010F] != nil || !missing.isEmpty {
-            lines.append("Chip: it may be a copy, because its key is not as it was signed, or of an unknown kind")
+            lines.append("Chip: it may be a copy, because no key of a known kind is as a trusted signer signed it")
         } else if chip.proofs.isEmpty {
             lines.append("Chip: it may be a copy, because it has no key to prove otherwise")
         } else {
-            lines.append("Chip: no copy of another, as it proved by \(chip.proofs.joined(separator: " and "))")
+            let condition = checksIssuer ? "" : " if the signer is"
+            lines.append("Chip: genuine\(condition), as it proved by \(chip.proofs.joined(separator: " and "))")
         }
         if let problem {
             lines.append("Signature: not trusted. \(problem)")

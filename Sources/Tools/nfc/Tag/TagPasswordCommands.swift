@@ -12,8 +12,8 @@ struct TagProtectCommand: AsyncParsableCommand {
         abstract: "Protect a tag with a password, for writing, or for reading too.",
         discussion: """
             For NTAG21x, MIFARE Ultralight EV1, C and AES, ICODE SLIX2, ST25TV02K,
-            ST25TV512, ST25DV and FeliCa Lite-S, whose protection can't be undone; the
-            passwords and keys of other tags are not supported. It shows what will change, and asks first. On a tag that is
+            ST25TV512, ST25DV and FeliCa Lite-S. The protection of a FeliCa Lite-S can't
+            be undone. It shows what will change, and asks first. On a tag that is
             protected already, give its password to change what it protects. To change
             the password itself, use nfc tag unprotect first.
 
@@ -23,8 +23,8 @@ struct TagProtectCommand: AsyncParsableCommand {
             again to complete it.
 
             The password has four bytes, eight on an ST25, and the key of an Ultralight
-            C or AES or a FeliCa Lite-S has 16. It becomes the password of the configuration too. Write it as
-            hex:01020304 or 0x01020304, or as text:abcd. Other users can see the words
+            C or AES or a FeliCa Lite-S has 16. It also protects the configuration.
+            Write it as hex:01020304 or as text:abcd. Other users can see the words
             of a command, so better use file:PATH or env:NAME, for a file or a variable
             of the environment with one of these; file:- is standard input. Without
             --password, the command asks.

@@ -56,7 +56,7 @@ extension EMRTDCard {
     private var chipCipher: EMRTDKeys.Cipher? {
         let start = EMRTDContents.chipAuthentication
         let place = contents.files[0x010E]?.firstRange(of: [0x06, UInt8(start.count + 1)] + start)
-        return place.flatMap { contents.files[0x010E]?[$0.upperBound] }.flatMap(EMRTDKeys.Cipher.init)
+        return place.flatMap { contents.files[0x010E]?.dropFirst($0.upperBound).first }.flatMap(EMRTDKeys.Cipher.init)
     }
 
     private func chipKeys(_ cipher: EMRTDKeys.Cipher, _ point: [UInt8]) throws(CardStatus) -> EMRTDKeys {
