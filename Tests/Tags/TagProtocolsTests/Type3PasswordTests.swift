@@ -45,6 +45,9 @@ struct Type3PasswordTests {
         let owner = try await Self.activate(tag)
         try await owner.unlock(with: Self.key)
         try await owner.writeNDEF(message(40))
+        // The memory configuration is frozen, so locking would leave a flag that nobody can take back.
+        #expect(await errorCode { try await owner.lock() } == .unsupported)
+        try await owner.writeNDEF(message(40))
         let again = try await Self.activate(tag).changeProtection(with: Self.key) { $0 = wanted }
         #expect(again == ProtectionChange(old: wanted, new: wanted, setsPassword: false, isRemovable: false))
         let code = await errorCode { _ = try await Self.activate(tag).changeProtection(with: Self.key) { $0 = .none } }

@@ -3,7 +3,7 @@ import CardCryptography
 package import TagLink
 
 /// Executes commands of a MIFARE Classic over a link that carries frames unchanged, with the cipher in software. The
-/// commands are those of ``TagLink/FrameLink/authenticatesClassic``.
+/// commands are those of `FrameLink.authenticatesClassic`.
 package final class ClassicCommands: Sendable {
     private let state = Locked<(cipher: Crypto1?, authentication: [UInt8])>((nil, []))
 

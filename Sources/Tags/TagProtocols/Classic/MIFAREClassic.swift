@@ -6,7 +6,7 @@ package import TagProducts
 /// directory gives to the NFC Forum (MF1S50yyX data sheet; NXP AN10787, AN1304 and AN1305).
 ///
 /// For each sector it tries the given keys. Reads and writes then use key A or B, as the access conditions of the sector
-/// require. The cipher runs in the reader if its link ``TagLink/FrameLink/authenticatesClassic``, otherwise in software.
+/// require. The cipher runs in the reader if its link has `authenticatesClassic`, otherwise in software.
 public final class MIFAREClassic: ForumTag {
     /// Nil: a MIFARE Classic is no tag type of the NFC Forum.
     public var type: ForumTagType? { nil }
@@ -53,7 +53,10 @@ public final class MIFAREClassic: ForumTag {
 
     /// Creates a card that was just activated.
     ///
-    /// - Parameter keys: keys of six bytes to try, before ``publicKeys``.
+    /// - Parameters:
+    ///   - target: the card's data from activation.
+    ///   - link: the link to the card.
+    ///   - keys: keys of six bytes to try, before ``publicKeys``.
     public init(target: NFCATarget, link: any FrameLink, keys: [[UInt8]] = []) {
         precondition(keys.allSatisfy { $0.count == 6 }, "a key of MIFARE Classic has 6 bytes")
         (self.target, self.link) = (target, link)

@@ -168,6 +168,9 @@ public final class Type3Tag: ForumTag {
         }
         let block = FeliCaLite.memoryConfiguration
         let configuration = target.isLite ? try await check(block..<block + 1) : nil
+        guard configuration?[2] ?? 0xFF == 0xFF else {
+            throw TagError(.unsupported, "The system blocks are frozen, so the tag can't be locked any more.")
+        }
         attributes.accessFlag = 0
         attributes.writeFlag = 0
         let kept = message
