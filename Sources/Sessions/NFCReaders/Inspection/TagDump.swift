@@ -144,9 +144,7 @@ extension ActivatedTag {
         contents.lockedBlocks = Set(vicinity?.lockedBlocks ?? []).intersection(0..<count)
         if let signature = vicinity?.signature { contents.signature = signature }
         if let counter = vicinity?.counter { contents.counter = counter }
-        var unread = RangeSet(memory.unread.map { $0..<$0 + 1 }).ranges.map { run in
-            run.count == 1 ? "block \(run.lowerBound)" : "blocks \(run.lowerBound) to \(run.upperBound - 1)"
-        }
+        var unread = TagInspection.names(ofBlocks: memory.unread)
         if vicinity?.lockedBlocks == nil { unread.append("which blocks are locked") }
         if known != nil { unread.append("passwords and settings") }
         return (.type5(contents), unread)
@@ -154,14 +152,19 @@ extension ActivatedTag {
 }
 
 extension TagInspection {
+    /// Blocks in words, those in a row together.
+    fileprivate static func names(ofBlocks blocks: some Sequence<Int>) -> [String] {
+        RangeSet(blocks.map { $0..<$0 + 1 }).ranges.map { run in
+            run.count == 1 ? "block \(run.lowerBound)" : "blocks \(run.lowerBound) to \(run.upperBound - 1)"
+        }
+    }
+
     /// The blocks and keys of a MIFARE Classic that could not be read, in words.
     fileprivate var unreadOfClassic: [String] {
         guard case .classic(let contents)? = contents else { return [] }
         let unknown = contents.unknownBytes
         let blocks = (0..<contents.product.blockCount).filter { unknown.contains($0 * 16 + 6) }
-        var unread = RangeSet(blocks.map { $0..<$0 + 1 }).ranges.map { run in
-            run.count == 1 ? "block \(run.lowerBound)" : "blocks \(run.lowerBound) to \(run.upperBound - 1)"
-        }
+        var unread = Self.names(ofBlocks: blocks)
         for (name, start) in [("A", 0), ("B", 10)] {
             let sectors = (0..<contents.product.sectorCount).filter { sector in
                 let trailer = ClassicProduct.trailer(ofSector: sector) * 16
