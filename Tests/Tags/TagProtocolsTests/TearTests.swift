@@ -144,7 +144,11 @@ struct TearTests {
 
     /// Without the DESFire, which can't be locked without its key.
     @Test(arguments: ProductModel.samples.filter { !$0.name.hasPrefix("DESFire") })
-    func `Lock: a power cut after any command (up to the 40th) keeps the message`(model: ProductModel) async throws {
+    func `Lock: a power cut after any command (up to the 40th) keeps the message, and a second lock completes it`(
+        model: ProductModel
+    ) async throws {
+        let whole = model.make(message(20))
+        try await ProductBench(whole).reader.lock()
         var cuts = 0
         for write in 0..<40 {
             let tag = model.make(message(20))
@@ -157,6 +161,8 @@ struct TearTests {
                 break
             }
             cuts += 1
+            let again = await errorCode { try await ProductBench(model.copy(tag)).reader.lock() }
+            #expect(again == nil || again == .readOnly && TagContents(of: tag) == TagContents(of: whole), "\(write)")
         }
         #expect(cuts > 0)
     }

@@ -42,6 +42,7 @@ struct Type5PasswordTests {
         #expect(again == ProtectionChange(old: change.new, new: change.new, setsPassword: false))
         let refusal = await errorCode { try await Self.activate(field).writeNDEF(message(20)) }
         #expect(refusal == .keyNeeded)
+        #expect(await errorCode { try await Self.activate(field).checkLocking() } == .keyNeeded)
         let owner = try await Self.activate(field)
         try await owner.unlock(with: secret)
         try await owner.writeNDEF(message(20))

@@ -112,33 +112,30 @@ extension ActivatedTag {
         }
     }
 
-    /// Makes the tag read-only as a session does, without writing its message, and describes the tag afterwards. This
-    /// can't be undone. If it would need a key, nothing is changed.
+    /// Makes the tag read-only without writing its message. This can't be undone. If it would need a key, nothing is
+    /// changed. A tag that an earlier call has lost is completed.
     ///
-    /// - Parameter description: the data to collect afterwards. A tag that has stopped answering is not asked.
-    /// - Returns: the content of the tag, the airtime of the locking alone, and the reason if it failed.
-    package func lock(describing description: Description = .none) async -> TagWriteOutcome {
-        await change(describing: description) { tag, findings, step throws(TagError) in
-            _ = try await begin(&findings)
-            let areas = try await openAreas(of: tag)
-            var isHalfLocked = false
-            do throws(TagError) {
-                try await tag.checkLocking()
-            } catch {
-                // An earlier command lost the tag before it locked the areas.
-                guard error.code == .readOnly, areas != nil else { throw error }
-                isHalfLocked = true
-            }
-            findings.ndefStatus = try await tag.queryNDEFStatus()
-            findings.noteIdentifier(of: tag)
-            if let error = findings.ndefStatus.error { throw error }
-            let start = statistics
-            defer { findings.cost = cost(since: start) }
-            step = .lockingAlone
-            if !isHalfLocked { try await tag.lock() }
-            try await areas?.lockAreas()
-            findings.ndefStatus.detection?.access = .readOnly
+    /// - Parameter performs: whether to lock the tag, or only to check that nothing prevents it.
+    /// - Returns: whether the areas and the configuration of an ST25DV are locked besides the message.
+    /// - Throws: the errors of ``ForumTag/checkLocking()`` and ``ForumTag/lock()``.
+    package func lock(performs: Bool) async throws(TagError) -> Bool {
+        let tag = try ndef
+        try await tag.prepare()
+        let areas = try await openAreas(of: tag)
+        var locksMemory = true
+        do throws(TagError) {
+            try await tag.checkLocking()
+        } catch {
+            // An earlier command lost the tag before it locked the areas.
+            guard error.code == .readOnly, areas != nil else { throw error }
+            locksMemory = false
         }
+        // A message that can't be read is not locked in.
+        _ = try await tag.readNDEF()
+        guard performs else { return areas != nil }
+        if locksMemory { try await tag.lock() }
+        try await areas?.lockAreas()
+        return areas != nil
     }
 
     /// Returns an ST25DV with areas that have to be locked besides its first blocks; nil for any other tag.
@@ -209,8 +206,6 @@ package struct TagWriteFailure: Error, Sendable {
         case checking
         /// Making the tag read-only, after the message was written.
         case locking
-        /// Making the tag read-only, without a write before.
-        case lockingAlone
     }
 
     /// The step that failed.

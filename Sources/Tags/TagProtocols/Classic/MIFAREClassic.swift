@@ -76,7 +76,7 @@ public final class MIFAREClassic: ForumTag {
     package var blockCount: Int { ClassicProduct.trailer(ofSector: sectorCount - 1) + 1 }
 
     public func wasActivated() {
-        rest()
+        forgetSelection()
         (isActive, lost) = (true, nil)
     }
 
@@ -86,7 +86,7 @@ public final class MIFAREClassic: ForumTag {
     }
 
     public func isPresent() async -> Bool {
-        rest()
+        forgetSelection()
         return (try? await activate()) != nil
     }
 
@@ -99,7 +99,7 @@ public final class MIFAREClassic: ForumTag {
 
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let addresses = try await locate().messageAddresses
-        for address in addresses { _ = try await known(address / Self.size) }
+        for address in addresses { _ = try await readRequired(address / Self.size) }
         return addresses.compactMap { memory[byte: $0] }
     }
 
@@ -108,7 +108,7 @@ public final class MIFAREClassic: ForumTag {
         guard try await grantsWriting(ndefSectors()[0]) else { throw TagError(.readOnly, "The card is read-only.") }
         try layout.checkCapacity(for: message)
         let plan = TLVWritePlan(message, layout: layout, unitSize: Self.size)
-        for block in plan.unitsToPreserve { _ = try await known(block) }
+        for block in plan.unitsToPreserve { _ = try await readRequired(block) }
         for block in plan.units { _ = try await slot(toWrite: block) }
         for step in plan.steps(memory) { try await write(step.bytes, to: step.unit) }
         self.layout = layout.holding(message)
@@ -128,7 +128,7 @@ public final class MIFAREClassic: ForumTag {
         if !isOpen, first == .readOnly { throw TagError.alreadyReadOnly }
         var trailers: [(Int, [UInt8])] = []
         for sector in sectors where try await access(ofSector: sector) != .readOnly {
-            let mark = try await mark(ofSector: sector)
+            let mark = try await generalPurposeByte(ofSector: sector)
             // The read and write access in the last bits: read by all, written by none.
             let new = try await trailer(
                 ofSector: sector,
@@ -183,7 +183,7 @@ public final class MIFAREClassic: ForumTag {
         if let lost { throw lost }
         if let layout { return layout }
         let sectors = try await ndefSectors()
-        let mark = try await mark(ofSector: sectors[0])
+        let mark = try await generalPurposeByte(ofSector: sectors[0])
         guard mark >> 6 == 1 else { throw .badVersion(mark >> 6, mark >> 4 & 0x03, "NXP AN1305, 5.3") }
         let blocks = sectors.map { ClassicProduct.blocks(ofSector: $0).dropLast() }
         let ends = blocks.map { ($0.first ?? 0) * Self.size..<(($0.last ?? 0) + 1) * Self.size }
@@ -199,13 +199,13 @@ public final class MIFAREClassic: ForumTag {
             case .found(let found):
                 if !found.isBroken { layout = found }
                 return found
-            case .read(let address): _ = try await known(address / Self.size)
+            case .read(let address): _ = try await readRequired(address / Self.size)
             }
         }
     }
 
     /// Reads a block that a known key must open.
-    package func known(_ block: Int) async throws(TagError) -> [UInt8] {
+    package func readRequired(_ block: Int) async throws(TagError) -> [UInt8] {
         guard block < blockCount else { throw TagError(.unsupported, "The card has \(blockCount) blocks.") }
         if let bytes = try await read(block) { return bytes }
         throw keyNeeded("Block \(block) can't be read")
@@ -214,7 +214,8 @@ public final class MIFAREClassic: ForumTag {
     /// Whether the first sector of the message grants writing, in its byte for that and in its access conditions.
     private func grantsWriting(_ sector: Int) async throws(TagError) -> Bool {
         let block = ClassicProduct.blocks(ofSector: sector).lowerBound
-        guard try await mark(ofSector: sector) & 0x03 == 0, let access = try await access(ofSector: sector)
+        guard try await generalPurposeByte(ofSector: sector) & 0x03 == 0,
+            let access = try await access(ofSector: sector)
         else { return false }
         return !access.keys(for: .write, ofBlock: block).isEmpty
     }
@@ -235,7 +236,10 @@ public final class MIFAREClassic: ForumTag {
     /// - Throws: ``TagError`` with `noCapabilityContainer` when there is none, and `badChecksum`.
     package func readDirectory() async throws(TagError) -> [Int: [UInt8]] {
         let none = TagError(.noCapabilityContainer, "The card has no application directory, so it has no NDEF.")
-        guard let mark = try await read(3)?[9], mark & 0x80 != 0 else { throw none }
+        guard let mark = try await read(3)?[9] else {
+            throw TagError(.readProtected, "No known key opens the card's application directory.")
+        }
+        guard mark & 0x80 != 0 else { throw none }
         var directory: [Int: [UInt8]] = [:]
         for (blocks, first) in [(1...2, 1), (64...66, 17)] where first == 1 || mark & 0x03 == 2 && sectorCount > 16 {
             var bytes: [UInt8] = []
@@ -251,6 +255,13 @@ public final class MIFAREClassic: ForumTag {
             }
         }
         return directory
+    }
+
+    /// Throws `noCapabilityContainer` when the card was never formatted, so that a copied message could not be read.
+    package func checkFormat() async throws(TagError) {
+        do throws(TagError) { _ = try await readDirectory() } catch {
+            if error.code == .noCapabilityContainer { throw error }
+        }
     }
 
     private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt8 {
@@ -333,7 +344,7 @@ public final class MIFAREClassic: ForumTag {
         keyB: [UInt8]? = nil,
         mark: UInt8? = nil
     ) async throws(TagError) -> [UInt8] {
-        let read = try await known(ClassicProduct.trailer(ofSector: sector))
+        let read = try await readRequired(ClassicProduct.trailer(ofSector: sector))
         guard let present = ClassicAccess(read[6..<9]) else { throw keyNeeded("Sector \(sector) can't be read") }
         let readB = present.isKeyBReadable ? Array(read[10...]) : nil
         let newA: [UInt8]
@@ -349,14 +360,14 @@ public final class MIFAREClassic: ForumTag {
     }
 
     /// The byte after the access conditions of a sector: what the sector is used for (NXP AN10787, 3.2; AN1305, 5.3).
-    private func mark(ofSector sector: Int) async throws(TagError) -> UInt8 {
-        try await known(ClassicProduct.trailer(ofSector: sector))[9]
+    private func generalPurposeByte(ofSector sector: Int) async throws(TagError) -> UInt8 {
+        try await readRequired(ClassicProduct.trailer(ofSector: sector))[9]
     }
 
     /// Writes the last block of a sector, and proves that its key A opens it.
     package func writeTrailer(_ bytes: [UInt8], ofSector sector: Int) async throws(TagError) {
         guard let access = ClassicAccess(bytes[6..<9]) else {
-            throw TagError(.unsupported, "These access conditions would make sector \(sector) useless for ever.")
+            throw TagError(.unsupported, "These access conditions would make sector \(sector) useless for good.")
         }
         let (slot, block) = (Slot(sector, isB: false), ClassicProduct.trailer(ofSector: sector))
         var failure: TagError?
@@ -466,10 +477,10 @@ public final class MIFAREClassic: ForumTag {
                 link.authenticatesClassic
                 ? try await link.transceive(Frame(command), timeout: .milliseconds(20))
                 : try await commands.execute(command, over: link)
-            if answer.nibble ?? 0xA != 0xA { rest() }
+            if answer.nibble ?? 0xA != 0xA { forgetSelection() }
             return answer
         } catch {
-            rest()
+            forgetSelection()
             isDisturbed = error.code != .timeout
             if let failure = TagError(fatal: error) { throw failure.remembered(in: &lost) }
             try await activate()
@@ -477,7 +488,7 @@ public final class MIFAREClassic: ForumTag {
         }
     }
 
-    private func rest() {
+    private func forgetSelection() {
         (isActive, current) = (false, nil)
         commands.wasActivated()
     }
@@ -501,7 +512,7 @@ extension MIFAREClassic: DataMemoryTag {
         }
         let first = (try? await ndefSectors()[0]).map { ClassicProduct.blocks(ofSector: $0).lowerBound }
         var old: [UInt8] = []
-        for block in 0..<blockCount { old += try await known(block) }
+        for block in 0..<blockCount { old += try await readRequired(block) }
         if case .dump(let dump, _) = content, dump.count != old.count { throw DataReplacement.misfit(dump, old) }
         let start = (first ?? 1) * Self.size
         var change = DataReplacement(old: old, new: old, unitSize: Self.size, dataStart: start)

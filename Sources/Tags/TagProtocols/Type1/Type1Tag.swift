@@ -118,11 +118,18 @@ public final class Type1Tag: ForumTag {
     /// that a lock control TLV describes (NFC Forum T1T 1.2, 6.6).
     public func lock() async throws(TagError) {
         let layout = try await locate()
-        guard try container().isWritable else { throw .alreadyReadOnly }
         let access = Type1CapabilityContainer.address + 3
-        try await set([(memory[byte: access] ?? 0) | 0x0F], at: access, isErasing: true)
-        try await set([0xFF, 0xFF], at: Self.staticLocks.lowerBound, isErasing: false)
-        for range in layout.controls.filter(\.isLock).map(\.range) where range.upperBound <= Self.maximumSize {
+        var locks = [Self.staticLocks] + layout.controls.filter(\.isLock).map(\.range)
+        locks.removeAll { $0.upperBound > Self.maximumSize }
+        if try container().isWritable {
+            try await set([(memory[byte: access] ?? 0) | 0x0F], at: access, isErasing: true)
+        } else {
+            // An earlier call may have lost the tag before its locks were set.
+            for range in locks { try await fetch(range) }
+            locks.removeAll { $0.allSatisfy { memory[byte: $0] == 0xFF } }
+            if locks.isEmpty { throw .alreadyReadOnly }
+        }
+        for range in locks {
             try await set([UInt8](repeating: 0xFF, count: range.count), at: range.lowerBound, isErasing: false)
         }
         self.layout = layout

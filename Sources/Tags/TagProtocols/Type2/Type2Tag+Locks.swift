@@ -9,10 +9,10 @@ extension Type2Tag {
     func lockSteps(isForWriting: Bool = false) async throws(TagError) -> [TLVWritePlan.Step] {
         let containerPage = Self.containerPage
         _ = try await locate(startingAt: Type2StaticLock.page, isForWriting: isForWriting)
-        guard let container = capabilityContainer, container.isWritable else { throw .alreadyReadOnly }
+        guard let container = capabilityContainer else { throw .alreadyReadOnly }
         try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
         let fixed = memory[unit: Type2StaticLock.page] ?? [0, 0, 0, 0]
-        guard !Type2StaticLock.locks(containerPage, in: fixed) else {
+        guard !container.isWritable || !Type2StaticLock.locks(containerPage, in: fixed) else {
             let reason = "The locked capability container grants writing permanently."
             throw TagError(.unsupported, reason)
         }
@@ -39,6 +39,12 @@ extension Type2Tag {
             }
             if let step = steps.first(where: { isProtected($0.unit, by: lock) }) { throw Self.keyNeeded(step.unit) }
         }
+        guard !container.isWritable else { return steps }
+        // An earlier call may have lost the tag before all locks were set.
+        steps.removeAll { step in
+            memory[unit: step.unit].map { zip($0, step.bytes).allSatisfy { $0 & $1 == $1 } } == true
+        }
+        guard !steps.isEmpty else { throw .alreadyReadOnly }
         return steps
     }
 

@@ -161,13 +161,17 @@ public final class Type3Tag: ForumTag {
     /// On other products, only the flag protects the tag against writing.
     public func lock() async throws(TagError) {
         var attributes = try await readAttributes()
-        guard attributes.isWritable else { throw .alreadyReadOnly }
+        guard attributes.isWritable || target.isLite else { throw .alreadyReadOnly }
         try attributes.checkLength()
         guard !attributes.isTorn else {
             throw TagError(.writeInProgress, "An incompletely written message would be locked permanently.")
         }
         let block = FeliCaLite.memoryConfiguration
         let configuration = target.isLite ? try await check(block..<block + 1) : nil
+        // An earlier call may have lost the tag before its memory configuration was written.
+        guard attributes.isWritable || configuration.map({ $0 != FeliCaLite.locked($0) }) == true else {
+            throw .alreadyReadOnly
+        }
         guard configuration?[2] ?? 0xFF == 0xFF else {
             throw TagError(.unsupported, "The system blocks are frozen, so the tag can't be locked any more.")
         }

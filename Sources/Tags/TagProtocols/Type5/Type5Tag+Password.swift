@@ -13,6 +13,7 @@ extension Type5Tag: PasswordProtected {
         for password in product.passwords(secret.bytes, in: settings, toUnlock: true) {
             guard try await present([password.secret], as: password, product) != nil else { throw wrongPassword }
         }
+        isUnlocked = true
         forgetMemory()
     }
 
@@ -184,7 +185,7 @@ extension Type5Tag: PasswordProtected {
                     for index in bytes.indices { bytes[index] ^= random[index & 1] }
                 case .silent where attempt > 0:
                     // A wrong password silences an ICODE until it loses power.
-                    try await revive(product)
+                    try await powerCycle(product)
                     return false
                 case .silent(let error): throw loss(error)
                 default: throw TagError(.badAnswer, "The tag sent no random number.")
@@ -204,7 +205,7 @@ extension Type5Tag: PasswordProtected {
     }
 
     /// Switches the field off and on, and presents again the passwords that the tag has accepted.
-    private func revive(_ product: ProtectedProduct) async throws(TagError) {
+    private func powerCycle(_ product: ProtectedProduct) async throws(TagError) {
         do throws(LinkError) {
             try await link.resetField()
         } catch {

@@ -50,6 +50,8 @@ public final class Type5Tag: ForumTag {
     @Hidden var presented: [UInt8: [UInt8]] = [:]
     /// Whether a password protects a part of the memory; nil until the tag refuses a command.
     var hasProtection: Bool?
+    /// Whether the tag has accepted the password of ``unlock(with:)`` since it was powered.
+    var isUnlocked = false
     /// Whether the next command must include the UID.
     var needsAddress = false
     /// The error that every procedure throws after the tag was lost.
@@ -68,6 +70,7 @@ public final class Type5Tag: ForumTag {
     public func wasActivated() {
         lost = nil
         presented = [:]
+        isUnlocked = false
     }
 
     public func forgetMemory() {
@@ -132,13 +135,15 @@ public final class Type5Tag: ForumTag {
     /// first blocks; programs that ignore the container can then still write the rest.
     public func lock() async throws(TagError) {
         let layout = try await locate()
-        guard let container = capabilityContainer, container.isWritable || isLocking else { throw .alreadyReadOnly }
+        guard let container = capabilityContainer else { throw .alreadyReadOnly }
+        if !container.isWritable, !isLocking, try await !hasOpenBlocks() { throw .alreadyReadOnly }
         try await fetch(0..<blockSize)
         guard var first = memory[unit: 0] else { return }
         needsAddress = true
         isLocking = true
         first[1] = container.readOnly.bytes[1]
-        try await write(first, to: 0)
+        // The first block of a tag that an earlier call has lost may be locked already.
+        if container.isWritable { try await write(first, to: 0) }
         capabilityContainer = container.readOnly
         // The container is locked first, so that its write access stays off. ST25DV can only lock blocks 0 and 1.
         let containerBlocks = (container.bytes.count + blockSize - 1) / blockSize
@@ -160,13 +165,27 @@ public final class Type5Tag: ForumTag {
         // Forgets the memory, so that later procedures send the same commands as without this check.
         defer { forgetMemory() }
         _ = try await locate(isForWriting: true)
-        guard let container = capabilityContainer, container.isWritable else { throw .alreadyReadOnly }
+        if !isUnlocked, await isProtected(0x12) {
+            throw TagError(.keyNeeded, "The tag is protected by a password, so it can't be locked.")
+        }
+        guard capabilityContainer?.isWritable == true else {
+            guard try await hasOpenBlocks() else { throw .alreadyReadOnly }
+            return
+        }
         needsAddress = true
         guard let locked = try await readPermanentlyLockedBlocks(in: 0..<1), !locked.isEmpty else { return }
         throw TagError(
             .unsupported,
             "The locked capability container grants writing permanently (NFC Forum T5T 1.0, 5.7)."
         )
+    }
+
+    /// Returns whether an earlier ``lock()`` lost the tag before all blocks were locked, as far as the tag reports it.
+    private func hasOpenBlocks() async throws(TagError) -> Bool {
+        needsAddress = true
+        let locksFew = target.family?.products.contains { $0.features.contains(.locksFirstBlocksOnly) } == true
+        let blocks = 0..<(locksFew ? 2 : (areaEnd + blockSize - 1) / blockSize)
+        return try await readPermanentlyLockedBlocks(in: blocks).map { $0.count < blocks.count } ?? false
     }
 
     /// Formats a blank tag as an empty NDEF tag: writes a capability container for its memory, and an empty message.

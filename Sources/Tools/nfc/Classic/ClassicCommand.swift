@@ -139,7 +139,7 @@ struct ClassicBlockCommand: AsyncParsableCommand {
         discussion: """
             --set makes any block a value. --add needs only the right to increment, or
             to decrement for less than 0. If the card leaves in between, it has the old
-            or the new bytes. Block 0 has the UID; only some copies let it be written.
+            or the new bytes, so read a value before you add to it again. Block 0 has the UID; only some copies let it be written.
 
             Examples:
               nfc classic block card.mfd --number 4 --keys env:KEYS --json
@@ -185,7 +185,7 @@ struct ClassicBlockCommand: AsyncParsableCommand {
         guard bytes != nil || set != nil || add != nil else {
             let opening = try keys.opening()
             let (bytes, reader) = try await options.source.read { tag throws(TagError) in
-                try await tag.classic(opening).known(block)
+                try await tag.classic(opening).readRequired(block)
             }
             let value = ClassicValue(bytes).map { Int($0.amount) }
             let object: JSONObject = [
@@ -193,8 +193,8 @@ struct ClassicBlockCommand: AsyncParsableCommand {
             ]
             return printResult(json: options.json, object, [bytes.hexText()] + (value.map { ["Value \($0)"] } ?? []))
         }
-        try await options.change(keys, "The block is written.") { card, plan, performs throws(TagError) in
-            let old = try await card.known(block)
+        try await options.change(try keys.opening(), "The block is written.") { card, plan, performs throws(TagError) in
+            let old = try await card.readRequired(block)
             let value = ClassicValue(old)
             guard add == nil || value != nil else { throw TagError(.unsupported, "Block \(block) has no value.") }
             let (sum, overflow) = (value?.amount ?? 0).addingReportingOverflow(add ?? 0)
@@ -218,7 +218,7 @@ struct ClassicKeysCommand: AsyncParsableCommand {
         commandName: "keys",
         abstract: "Change the keys and the access conditions of a sector.",
         discussion: """
-            A key is hex:…, file:PATH, env:NAME or ask. --access is one of
+            A key is hex:…, file:PATH or env:NAME, as for --keys, or ask. --access is one of
               transport     as new: both keys do all, and key A changes the keys
               read-write    both keys read and write, key B changes the keys
               write-with-b  both keys read, key B writes and changes the keys
@@ -262,9 +262,13 @@ struct ClassicKeysCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let (newA, newB) = (try ClassicKeyOptions.newKey(keyA), try ClassicKeyOptions.newKey(keyB))
+        let newA = try ClassicKeyOptions.newKey(keyA, of: "--key-a")
+        let newB = try ClassicKeyOptions.newKey(keyB, of: "--key-b")
         let (sector, access) = (sector, access?.access)
-        try await options.change(keys, "The keys are changed.") { card, plan, performs throws(TagError) in
+        var opening = try keys.opening()
+        // A card that an earlier run has lost may have them already.
+        opening.keys += [newA, newB].compactMap { $0 }
+        try await options.change(opening, "The keys are changed.") { card, plan, performs throws(TagError) in
             guard sector < card.sectorCount else {
                 throw TagError(.unsupported, "The card has \(card.sectorCount) sectors.")
             }
@@ -291,7 +295,7 @@ struct ClassicKeysCommand: AsyncParsableCommand {
 // MARK: Options
 
 /// What opens a tag for a command: its password, and keys of a MIFARE Classic.
-struct TagOpening: Sendable {
+struct TagCredentials: Sendable {
     var password: TagSecret?
     var keys: [[UInt8]] = []
 }
@@ -309,38 +313,37 @@ struct ClassicKeyOptions: ParsableArguments {
     /// The keys, in their order.
     ///
     /// - Throws: ``CommandFailure``, which never contains a key.
-    func opening() throws -> TagOpening {
-        guard let keys else { return TagOpening() }
+    func opening() throws -> TagCredentials {
+        guard let keys else { return TagCredentials() }
         let isGiven = ["hex:", "env:", "file:"].contains { keys.hasPrefix($0) }
-        let text = try Secret.text(isGiven ? keys : "file:" + keys)
-        let lines = text.replacing("hex:", with: "").split(omittingEmptySubsequences: false) {
+        return TagCredentials(keys: try Self.keys(in: isGiven ? keys : "file:" + keys, of: "--keys"))
+    }
+
+    private static func keys(in text: String, of option: String) throws -> [[UInt8]] {
+        let lines = try Secret.text(text).replacing("hex:", with: "").split(omittingEmptySubsequences: false) {
             $0.isNewline || $0 == ","
         }
-        var opening = TagOpening()
+        var keys: [[UInt8]] = []
         for (index, line) in lines.enumerated() {
             let digits = line.prefix { $0 != "#" }.filter { !$0.isWhitespace }
             if digits.isEmpty { continue }
             guard let key = HexArgument(argument: String(digits))?.bytes, key.count == 6 else {
-                let place = lines.count > 1 ? "Line \(index + 1) of --keys" : "What --keys gives"
+                let place = lines.count > 1 ? "Line \(index + 1) of \(option)" : "What \(option) gives"
                 throw CommandFailure(.usage, "bad-key", "\(place) is no key: a key has 12 hex digits.")
             }
-            opening.keys.append(key)
+            keys.append(key)
         }
-        return opening
+        return keys
     }
 
     /// The new key that an option describes; nil for none.
-    static func newKey(_ text: String?) throws -> [UInt8]? {
+    static func newKey(_ text: String?, of option: String) throws -> [UInt8]? {
         guard let text else { return nil }
-        let key = try Secret.read(text == "ask" ? nil : text, "key", isNew: true)
-        guard key.count == 6 else {
-            throw CommandFailure(
-                .usage,
-                "bad-key",
-                "The key has \(RecordText.count(key.count, "byte")), but needs six."
-            )
+        let keys = text == "ask" ? [try Secret.read(nil, "key", isNew: true)] : try keys(in: text, of: option)
+        guard keys.count == 1, keys[0].count == 6 else {
+            throw CommandFailure(.usage, "bad-key", "\(option) takes one key of six bytes.")
         }
-        return key
+        return keys[0]
     }
 }
 
@@ -363,7 +366,7 @@ extension ClassicAccess.Keys {
 }
 
 extension ActivatedTag {
-    fileprivate func classic(_ opening: TagOpening) async throws(TagError) -> MIFAREClassic {
+    fileprivate func classic(_ opening: TagCredentials) async throws(TagError) -> MIFAREClassic {
         try await open(opening)
         if let card = try ndef as? MIFAREClassic { return card }
         throw TagError(.unsupported, "This tag is not a MIFARE Classic.")
@@ -373,11 +376,10 @@ extension ActivatedTag {
 extension TagChangeOptions {
     /// Carries out a change of a card.
     fileprivate func change(
-        _ keys: ClassicKeyOptions,
+        _ opening: TagCredentials,
         _ done: String,
         _ work: @escaping @Sendable (MIFAREClassic, inout TagChangePlan, Bool) async throws(TagError) -> Void
     ) async throws {
-        let opening = try keys.opening()
         try await carryOut("Hold the card near the reader.", done: done, unlock: opening) {
             tag,
             performs throws(TagError) in

@@ -90,6 +90,10 @@ struct PassportReadCommand: AsyncParsableCommand {
             let reason = "Give what is printed in the document: --mrz, or --can, or --number, --birth and --expiry."
             throw ValidationError(reason)
         }
+        // The files of another document would look like this one's.
+        if let out, FileManager.default.fileExists(atPath: out + "/COM.bin") {
+            throw ValidationError("\(out) already has a document. Name another folder.")
+        }
     }
 
     private func password() throws -> EMRTDSession.Password {

@@ -168,7 +168,6 @@ extension CommandFailure {
         case .writing: " The message that was on the tag may be gone."
         case .checking: ""
         case .locking: " The message was written. " + partlyLocked
-        case .lockingAlone: " " + partlyLocked
         }
     }
 
@@ -186,14 +185,11 @@ extension CommandFailure {
             read
             """
         case .locking: "The message was written. \(partlyLocked) \(checkLocks)"
-        case .lockingAlone: "\(partlyLocked) \(checkLocks)"
         }
     }
 
     private static let partlyLocked = "The tag may be read-only: fully, partly, or not at all."
     private static let checkLocks = "Hold it near the reader again, and check it with: nfc tag info"
-
-    private static let ofPassword = "for the tags of nfc tag protect: nfc tag read, write, wipe and others"
 
     private static func nextStep(after code: TagError.Code) -> String? {
         switch code {
@@ -203,11 +199,9 @@ extension CommandFailure {
         case .lengthOverrun: "To erase it: nfc tag wipe. Or use another tag."
         case .writeInProgress: "Write the tag again, or use another one."
         case .readOnly: "Use another tag."
-        case .readProtected: "Use a program that knows its password or key; \(ofPassword) with --unlock"
         case .messageTooLong: "Use a shorter message, or a tag with more memory."
-        case .keyNeeded:
-            "Use a program that knows the password or key; \(ofPassword) with --unlock; for a "
-                + "MIFARE Classic with --keys; for a DESFire: nfc desfire --help"
+        case .readProtected, .keyNeeded:
+            "nfc tag takes a password with --unlock, keys of a MIFARE Classic with --keys; for a DESFire: nfc desfire --help"
         case .refused, .updateFailed, .badAnswer: "Try again. If it happens again, the tag is worn out."
         default: nil
         }

@@ -11,7 +11,7 @@ struct ImageTagRunner {
     /// The tag as seen by the reader.
     let tag: ActivatedTag
 
-    init(_ virtualTag: any VirtualTag, unlock opening: TagOpening = TagOpening()) async throws(TagError) {
+    init(_ virtualTag: any VirtualTag, unlock opening: TagCredentials = TagCredentials()) async throws(TagError) {
         field.bring(virtualTag)
         guard let link = field.link(for: virtualTag.technology) else {
             throw TagError(.unsupported, "The virtual field doesn't support the tag's technology yet.")
@@ -28,7 +28,7 @@ struct ImageTagRunner {
     static func read(
         _ virtualTag: any VirtualTag,
         _ contents: TagContents,
-        unlock opening: TagOpening = TagOpening()
+        unlock opening: TagCredentials = TagCredentials()
     ) async throws(TagError) -> (TagReport, TagError?) {
         let runner: ImageTagRunner
         do throws(TagError) {

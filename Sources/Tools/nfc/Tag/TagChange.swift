@@ -92,7 +92,7 @@ struct TagChangeOptions: ParsableArguments {
     func carryOut(
         _ prompt: String,
         done: String,
-        unlock opening: TagOpening = TagOpening(),
+        unlock opening: TagCredentials = TagCredentials(),
         _ work: @escaping Change
     ) async throws {
         let change: Change = { tag, performs throws(TagError) in

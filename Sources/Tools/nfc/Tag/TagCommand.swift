@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import NFCSessions
+import TagImages
 import TagProtocols
 import VirtualTags
 
@@ -90,7 +91,7 @@ struct TagReadCommand: AsyncParsableCommand {
         report.print(json: json)
     }
 
-    private func read(unlock opening: TagOpening) async throws -> (TagReport, TagError?) {
+    private func read(unlock opening: TagCredentials) async throws -> (TagReport, TagError?) {
         switch try source.open() {
         case .image(let file):
             let tag = file.makeTag()
@@ -196,7 +197,7 @@ struct TagWriteCommand: AsyncParsableCommand {
     private func write(
         _ bytes: [UInt8],
         to file: ImageFile,
-        unlock opening: TagOpening
+        unlock opening: TagCredentials
     ) async throws -> (TagReport, TagWriteFailure?) {
         try file.checkTarget(out)
         let tag = file.makeTag()
@@ -217,7 +218,7 @@ struct TagWriteCommand: AsyncParsableCommand {
     private func write(
         _ bytes: [UInt8],
         in session: TagSession,
-        unlock opening: TagOpening
+        unlock opening: TagCredentials
     ) async throws -> (TagReport, TagWriteFailure?) {
         let (checks, locks) = (writing.check, writing.lock)
         let outcome = try await session.withOneTag(
@@ -236,65 +237,44 @@ struct TagLockCommand: AsyncParsableCommand {
         commandName: "lock",
         abstract: "Make a tag read-only without writing its message, on a reader or in an image.",
         discussion: """
-            This can't be undone. It forbids writing in the capability container and
-            locks the memory, like nfc tag write --lock, whose help explains ST25DV. If
-            that would need a key or a password, the command fails before it changes
-            anything.
+            This can't be undone, so it asks first. It forbids writing in the capability
+            container and locks the memory, like nfc tag write --lock, whose help
+            explains ST25DV. If that would need a key or a password, the command fails
+            before it changes anything. If the tag leaves in between, its message can
+            still be read: run the command again to complete it.
 
             Examples:
-              nfc tag lock card.nfc
+              nfc tag lock card.nfc --yes
               nfc tag lock --reader pcsc
 
-            Exit status: 0 when the tag was made read-only, 1 when it already was, it
-            refused or left, or no tag was found, 2 for wrong usage, 3 without a reader,
-            130 when cancelled.
+            Exit status: 0 when the tag was made read-only, 1 when the plan was not
+            confirmed, the tag already was read-only, refused or left, or no tag was
+            found, 2 for wrong usage, 3 without a reader, 130 when cancelled.
             """
     )
 
     @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
     var image: String?
 
-    @OptionGroup var source: TagSourceOptions
+    @OptionGroup var options: TagChangeOptions
 
-    @OptionGroup var keys: ClassicKeyOptions
+    @OptionGroup var unlocking: UnlockOptions
 
-    @Option(help: ArgumentHelp("Save the image in this file.", valueName: "file"))
-    var out: String?
-
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    mutating func validate() throws {
-        try source.use(image: image)
-        try source.checkImageOption("--out", isGiven: out != nil)
-        try OutputTarget.check(image: source.image, out: out, savesImage: true, json: json)
-    }
+    mutating func validate() throws { try options.use(image: image) }
 
     func run() async throws {
-        let opening = try keys.opening()
-        let outcome: TagWriteOutcome
-        var report: TagReport
-        switch try source.open("Hold the tag to lock near the reader.") {
-        case .image(let file):
-            try file.checkTarget(out)
-            let tag = file.makeTag()
-            outcome = try await ImageTagRunner(tag, unlock: opening).tag.lock(describing: .none)
-            try file.save(tag, to: out)
-            (report, _) = try await ImageTagRunner(tag, unlock: opening).read(product: file.product)
-            (report.cost, report.activation) = (outcome.findings.cost, outcome.findings.activation)
-        case .reader(let session):
-            outcome = try await session.withOneTag(
-                doneMessage: "The tag is locked.",
-                failure: { $0.failure?.sheetMessage }
-            ) { tag throws(TagError) in
-                try await tag.open(opening)
-                return await tag.lock(describing: .product)
-            }
-            report = TagReport(outcome.findings, on: session.environment)
+        try await options.carryOut(
+            "Hold the tag to lock near the reader.",
+            done: "The tag is locked.",
+            unlock: unlocking.opening()
+        ) { tag, performs throws(TagError) in
+            var plan = await TagChangePlan(tag)
+            let locksAreas = try await tag.lock(performs: performs)
+            plan.changes = [TagDifference("writing", "allowed", "forbidden")]
+            if locksAreas { plan.changes.append(TagDifference("areas and configuration", "open", "locked")) }
+            plan.notes = ["This can't be undone"]
+            return plan
         }
-        report.out = out
-        if let failure = outcome.failure { throw report.failure(ofWrite: failure) }
-        report.print(json: json)
     }
 }
 

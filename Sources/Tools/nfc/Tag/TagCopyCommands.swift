@@ -86,7 +86,7 @@ extension TagSourceOptions {
     /// Reads all of the tag on the reader, or of an image as a reader does. Also returns the reader's name.
     func dump(
         _ prompt: String,
-        unlock opening: TagOpening
+        unlock opening: TagCredentials
     ) async throws -> (TagDump, reader: String?) {
         switch try open(prompt) {
         case .image(let file): return (try await ImageTagRunner(file.makeTag(), unlock: opening).tag.dump(), nil)
@@ -165,8 +165,8 @@ struct TagRestoreCommand: AsyncParsableCommand {
         abstract: "Write the data of an image to a tag of the same type.",
         discussion: """
             It shows what will change, and asks first. Type 2 of the same product, and
-            Types 1 and 5 of the same memory, get all data of the image; Types 3 and 4,
-            whose other data need keys, get its message. A tag never gets the locks,
+            Types 1 and 5 and MIFARE Classic of the same memory, get all data of the
+            image; Types 3 and 4, whose other data need keys, get its message. A tag never gets the locks,
             password, keys or settings of an image, because they could make it unusable;
             and the UID can't be changed. If the tag leaves in between, it has the old
             data, no message, or the new data: run the command again to complete it.
@@ -199,7 +199,7 @@ struct TagRestoreCommand: AsyncParsableCommand {
         let message = try await ImageTagRunner.read(
             file.makeTag(),
             file.contents,
-            unlock: TagOpening(keys: opening.keys)
+            unlock: TagCredentials(keys: opening.keys)
         ).0
             .message
         try await options.carryOut(
@@ -287,6 +287,8 @@ private func restoring(_ contents: TagContents, message: [UInt8]?) -> TagChangeO
             let count = RecordText.count(label.unreadBlocks.count, "block")
             plan.notes.append("Not copied: \(count) that could not be read")
         }
+        // The keys of NDEF, which a new card does not have, are not copied.
+        if let card = forumTag as? MIFAREClassic, message != nil { try await card.checkFormat() }
         if let memoryTag = forumTag as? any DataMemoryTag, let content = contents.data {
             try await plan.replace(memoryTag, with: content, performs)
             return plan
@@ -373,8 +375,8 @@ struct TagFormatCommand: AsyncParsableCommand {
         commandName: "format",
         abstract: "Format a blank tag for NDEF, with an empty message.",
         discussion: """
-            It formats Topaz, Ultralight, NTAG, FeliCa Lite and Lite-S, MIFARE DESFire
-            EV1 and later, and Type 5 tags, and asks first. A tag that is formatted
+            It formats Topaz, Ultralight, NTAG, FeliCa Lite and Lite-S, MIFARE Classic,
+            MIFARE DESFire EV1 and later, and Type 5 tags, and asks first. A tag that is formatted
             already is not changed. On Type 2 tags the capability container is written
             to page 3, which can't be undone. nfc tag wipe --blank removes the formatting
             of Types 1 and 5.
@@ -418,6 +420,7 @@ struct TagFormatCommand: AsyncParsableCommand {
                 plan.notes = ["Its sectors get the public keys of NDEF, with which everybody can read and write them"]
             }
             if forumTag.type == .type2 { plan.notes = ["Page 3 can be programmed only once, so this can't be undone"] }
+            plan.notes.append("This overwrites data in the first blocks or pages")
             if performs { try await forumTag.format() }
             return plan
         }

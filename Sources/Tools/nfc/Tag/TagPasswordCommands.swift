@@ -149,7 +149,7 @@ struct UnlockOptions: ParsableArguments {
     @OptionGroup var keys: ClassicKeyOptions
 
     /// The keys, and the password if the option is given.
-    func opening() throws -> TagOpening {
+    func opening() throws -> TagCredentials {
         var opening = try keys.opening()
         if let unlock { opening.password = try TagPassword.read(unlock == "ask" ? nil : unlock) }
         return opening
@@ -158,7 +158,7 @@ struct UnlockOptions: ParsableArguments {
 
 extension ActivatedTag {
     /// Gives a MIFARE Classic keys to try, and sends a password to the tag, if there is one.
-    func open(_ opening: TagOpening) async throws(TagError) {
+    func open(_ opening: TagCredentials) async throws(TagError) {
         useClassicKeys(opening.keys)
         if let password = opening.password { try await tagWithPassword().unlock(with: password) }
     }
@@ -185,6 +185,9 @@ extension ActivatedTag {
             let condition = protection.isRemovable ? " without the password" : ", so it can't be undone"
             plan.notes.append("Nobody can remove this protection" + condition)
         }
+        if new.first != nil, TagPassword.isPublic(secret.bytes) {
+            plan.notes.append("Everybody knows this password: it is one of new tags")
+        }
         if new.tries > 0, new.first != nil {
             let count = RecordText.count(new.tries, "wrong password")
             plan.notes.append("After \(count) in a row, the tag never accepts a password again")
@@ -210,6 +213,12 @@ extension TagProtection {
 
 /// Reads a password that the user gave.
 enum TagPassword {
+    /// Whether it is the password of new tags, or the key of a new Ultralight C, in either order of its bytes.
+    static func isPublic(_ bytes: [UInt8]) -> Bool {
+        ["IEMKAERB!NACUOYF", "BREAKMEIFYOUCAN!"].contains { Array($0.utf8) == bytes } || Set(bytes) == [0]
+            || Set(bytes) == [0xFF]
+    }
+
     /// Returns the password that a text describes; with nil, asks for it on the terminal, and twice for a new one. A
     /// message never contains it.
     static func read(
