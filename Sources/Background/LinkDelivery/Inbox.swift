@@ -12,7 +12,6 @@ package struct Inbox<Store: FileStore>: Sendable {
     package static var maximumEntries: Int { BackgroundReader.maximumEntries }
 
     package struct Content: Sendable, Hashable {
-        /// The entries, oldest first.
         package var entries: [InboxEntry]
         /// The names of files that are damaged or don't belong to the inbox.
         package var damaged: [String]

@@ -95,7 +95,6 @@ extension LinkDeliverer {
     /// What this desktop can open, among the schemes of `LinkScheme` and web links.
     struct Openers {
         var unopenedSchemes: Set<LinkScheme>
-        /// The schemes of web links that no program opens.
         var schemesWithoutBrowser: Set<String>
         var browserNames: [String: String]
     }

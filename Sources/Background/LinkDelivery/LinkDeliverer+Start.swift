@@ -151,7 +151,6 @@ extension LinkDeliverer {
 /// its status as from `waitpid`; nil when it is still running.
 typealias StartedProgram = (_ limit: Duration) throws(DeliveryError) -> Int32?
 
-/// A program that is a child of this process.
 final class ChildProgram: Sendable {
     let process: pid_t
     private let end: End

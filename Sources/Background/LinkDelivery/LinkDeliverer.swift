@@ -129,7 +129,6 @@ package struct LinkDeliverer: Sendable {
         throw DeliveryError(.noAnswer, "\(name) was started but did not claim its bus name in time.")
     }
 
-    /// Converts errors of the bus to errors of the delivery.
     func onBus<Value>(_ body: () throws(BusError) -> Value) throws(DeliveryError) -> Value {
         do throws(BusError) {
             return try body()
@@ -174,7 +173,6 @@ extension LinkDeliverer {
     }
 }
 
-/// The reason why a link could not be opened.
 package struct DeliveryError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure. The raw value is its name for programs.
     package enum Code: String, Sendable, Hashable {

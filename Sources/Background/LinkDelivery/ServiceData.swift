@@ -3,7 +3,6 @@ package import BackgroundTagReading
 import Glibc
 package import LinuxSupport
 
-/// The data that the service has stored for a user.
 package struct ServiceData: Sendable, Hashable {
     package struct Item: Sendable, Hashable {
         package var path: String
@@ -97,7 +96,6 @@ package struct DeliveryFlags<Store: FileStore>: Sendable {
         try write()
     }
 
-    /// Removes the flags of entries that are no longer in the inbox.
     package mutating func keepOnly(_ entries: Set<InboxEntry.ID>) throws(StorageError) {
         let remainingMarks = marks.filter { entries.contains($0.key) }
         guard remainingMarks.count < marks.count || !isSaved else { return }

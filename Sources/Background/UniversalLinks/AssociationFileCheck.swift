@@ -29,7 +29,6 @@ extension AssociationFile {
 }
 
 extension AssociationFile.Rule {
-    /// The patterns, each with the key that contains it.
     var patterns: [(key: String, text: String)] {
         var result: [(key: String, text: String)] = []
         if let path { result.append(("/", path)) }

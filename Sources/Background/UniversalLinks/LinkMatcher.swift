@@ -130,9 +130,7 @@ private struct CompiledRule: Sendable {
     private let path: LinkPattern?
     private let query: Query?
     private let fragment: LinkPattern?
-    /// Whether to compare texts in lower case.
     private let ignoresCase: Bool
-    /// Whether to decode the escapes of texts first.
     private let decodes: Bool
 
     init(_ rule: AssociationFile.Rule, variables: SubstitutionVariables) {
@@ -197,7 +195,6 @@ private struct CompiledRule: Sendable {
 
 /// A URL in the forms that rules compare. Each form is created when it is first needed.
 private final class URLForms {
-    /// The components of the URL in one form.
     final class Form {
         let path: [UInt8]
         let query: [UInt8]

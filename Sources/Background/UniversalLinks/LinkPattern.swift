@@ -77,7 +77,6 @@ struct LinkPattern: Sendable {
 
     // MARK: Comparing
 
-    /// A position in the pattern and in the text.
     private struct Cursor {
         var piece = 0
         /// If the piece is a variable: the index of the value, and the position in that value.
@@ -207,7 +206,6 @@ struct SubstitutionVariables: Sendable {
         foldedValues[name] = texts.map { LinkPattern.pieces(LinkPattern.folded($0.utf8)[...]) }
     }
 
-    /// Returns whether a pattern can refer to a variable with this name.
     static func isName(_ name: String) -> Bool {
         !name.isEmpty && !name.utf8.contains { [0x24, 0x28, 0x29].contains($0) }
     }
@@ -218,7 +216,6 @@ struct SubstitutionVariables: Sendable {
             ? foldedValues[name] ?? Self.predefined.foldedValues[name] : values[name] ?? Self.predefined.values[name]
     }
 
-    /// Returns whether a variable is predefined.
     static func isPredefined(_ name: String) -> Bool { predefined.values[ExactText(name)] != nil }
 
     private static let predefined: SubstitutionVariables = {

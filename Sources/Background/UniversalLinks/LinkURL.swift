@@ -21,7 +21,6 @@ public struct LinkURL: Sendable, Hashable {
     public let host: String
     /// Whether the path, the query or the fragment contains a percent sign.
     let hasEscapes: Bool
-    /// The URL's bytes.
     let bytes: [UInt8]
     /// The range of the path, without trailing slashes.
     let path: Range<Int>
@@ -66,7 +65,6 @@ public struct LinkURL: Sendable, Hashable {
         return isASCII ? bytes : escaped(bytes) { $0 >= 0x80 }
     }
 
-    /// Returns a text with some bytes percent-encoded.
     package static func escaped(_ text: some Sequence<UInt8>, where isEscaped: (UInt8) -> Bool) -> [UInt8] {
         let digits = Array("0123456789ABCDEF".utf8)
         return text.flatMap { isEscaped($0) ? [0x25, digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] : [$0] }

@@ -2,7 +2,6 @@
 import CSDBus
 import Glibc
 
-/// A call of an object's method on a bus.
 package struct BusCall: Sendable {
     package struct Object: Sendable {
         /// The name of the program that owns the object, or the unique name of its connection.
@@ -118,7 +117,6 @@ package indirect enum BusValue: Sendable, Hashable {
     }
 }
 
-/// Writes the values of a message.
 @safe struct BusMessageWriter {
     private let message: OpaquePointer?
     private var problem: CInt?

@@ -14,7 +14,6 @@ package final class DeliveryService: @unchecked Sendable {
     /// Handles a link on the thread of ``run(isStopped:)``, and returns whether it was handled.
     package typealias Handler = @Sendable (UserActivityPayload) -> Bool
 
-    /// Whether this instance of the app is visible to the user.
     package enum Presence: Sendable, Hashable {
         /// The instance is visible. It replaces an instance in the background.
         case visible

@@ -49,7 +49,6 @@ import LinuxSupport
     private let onChange: () -> Void
     /// The questions without an answer so far. Each source has at most one.
     private var questions: [UInt64: Source] = [:]
-    /// The sources that have changed after they were asked.
     private var changedSources: Set<Source> = []
     /// The screen savers that did not answer in time. A screen saver that ends without an answer is kept here until its
     /// next instance answers.
@@ -211,7 +210,6 @@ package struct ScreenSaver: Sendable {
 
     private init(_ name: String, _ path: String) { object = BusCall.Object(name, path, name) }
 
-    /// The call that asks whether the screen saver covers the screen.
     package var activityQuestion: BusCall { BusCall(object, "GetActive") }
 
     /// The call that makes the screen saver prompt for the password, if the screen is locked. It does not unlock the

@@ -61,7 +61,6 @@ package final class NotificationRelay {
     /// The descriptors that become readable when messages may have arrived.
     package var descriptors: [CInt] { [bus.descriptor] + (desktop.map { [$0.descriptor] } ?? []) }
 
-    /// Handles the messages that have arrived, and returns the events.
     package func process() throws(BusError) -> [Event] {
         while let message = try bus.receive() {
             guard message.isCall else { continue }

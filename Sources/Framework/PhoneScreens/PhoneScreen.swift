@@ -127,7 +127,6 @@ public struct PhoneScreen: Sendable, Hashable {
 }
 
 extension PhoneScreen {
-    /// The screen as JSON for the simulator.
     package var json: String {
         var writer = JSONWriter()
         writer.beginObject()

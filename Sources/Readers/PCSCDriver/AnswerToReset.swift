@@ -6,7 +6,6 @@ import TagLink
 package struct AnswerToReset: Sendable, Hashable {
     /// The part of an ATR that describes a storage card.
     package struct StorageCard: Sendable, Hashable {
-        /// The standard that the reader uses with the card.
         package var standard: UInt8
         /// The card's name: a number from the list in the supplement to part 3, or from the reader's manufacturer.
         package var name: UInt16
@@ -54,7 +53,6 @@ package struct AnswerToReset: Sendable, Hashable {
 }
 
 extension AnswerToReset.StorageCard {
-    /// The kind of the card, as far as the ATR reveals it.
     package enum Kind: Sendable, Hashable {
         /// An NFC-A tag without ISO-DEP, with its SAK if known.
         case nfcA(sak: UInt8?)

@@ -10,7 +10,6 @@ final class CardConnection: Sendable {
         /// Whether the reader was unplugged while the card was open. pcscd would wait for a reset that is impossible now.
         /// If the reader was plugged in again, pcscd would even consider its new card to be mute.
         var isReaderGone = false
-        /// Whether the card left while it was open.
         var isCardGone = false
         var statistics = LinkStatistics()
         /// Counts the opened cards. A link to an earlier card no longer works.
@@ -28,7 +27,6 @@ final class CardConnection: Sendable {
 
     var answerToReset: [UInt8] { state.withLock { $0.card?.answerToReset ?? [] } }
     var isOpen: Bool { state.withLock { $0.card != nil } }
-    /// Whether a card is open that may still answer.
     var isUsable: Bool { state.withLock { $0.card != nil && !$0.isReaderGone } }
     /// Whether the card left, or the reader was unplugged, while the card was open.
     var isLost: Bool { state.withLock { $0.isReaderGone || $0.isCardGone } }

@@ -2,7 +2,6 @@
 import LinuxSupport
 import TagLink
 
-/// Sends APDUs to a card for which the reader handles ISO-DEP.
 final class CardAPDULink: APDULink {
     private let port: CardPort
     /// Whether the reader accepts extended APDUs.
@@ -38,7 +37,6 @@ final class CardFrameLink: SelfActivatingLink {
     let technology: Technology
     let route: any FrameRoute
     private let port: CardPort
-    /// The tag's identifier, as reported by the reader.
     private let identifier: [UInt8]
     private let counts = Locked(LinkStatistics.zero)
 
@@ -172,7 +170,6 @@ extension QueueExecutor {
     }
 }
 
-/// The progress of work on the driver's thread.
 private enum WorkStage: Sendable {
     case waiting
     case running

@@ -3,7 +3,6 @@ import TagLink
 
 /// A way to send frames to the tag in a reader. Exchanges wait on the driver's thread.
 protocol FrameRoute: Sendable {
-    /// The maximum length of an answer, with its checksum.
     var maximumFrameLength: Int { get }
 
     /// Whether the tag receives the frames unchanged. False if the reader sends an equivalent command instead.
@@ -32,7 +31,6 @@ extension FrameRoute {
 }
 
 extension LinkError {
-    /// Returns the error for a frame that the route can't send.
     static func cannotSend(_ route: String, _ what: String) -> LinkError {
         LinkError(.unsupported, "\(route) can't send \(what).")
     }
@@ -117,7 +115,6 @@ struct RouteFinder {
         }
     }
 
-    /// Checks that the tag is still present, if the reader did not report a chip.
     private func checkTagIsPresent() throws(LinkError) {
         guard findings.chip == .some(nil) else { return }
         _ = try TagIdentification.identifier(connection)

@@ -80,7 +80,6 @@ extension PCSCReader {
         count(found) + state.withLock { $0.losses } << 16
     }
 
-    /// Closes the tag that was found last.
     func releaseTag(_ disposition: SmartCardDisposition) {
         let (connection, route) = state.withLock { state in
             defer {
@@ -167,7 +166,6 @@ extension PCSCReader {
         The card in the reader has contacts; NFC tags are contactless. Remove it, or name the reader to use it anyway.
         """
 
-    /// Identifies the tag, and finds a route to it.
     private func identify(
         _ connection: CardConnection,
         _ technologies: Set<Technology>,

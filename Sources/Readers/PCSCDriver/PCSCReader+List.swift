@@ -188,13 +188,10 @@ public enum ReaderChoice: Sendable, Hashable {
 /// A report on a PC/SC reader: its name, its state and its capabilities.
 package struct PCSCReaderReport: Sendable {
     package enum Presence: String, Sendable {
-        /// The reader is empty.
         case empty
         /// The reader contains a tag or card.
         case tag
-        /// The reader contains something that does not answer.
         case mute
-        /// The reader itself is unplugged.
         case unplugged
     }
 
@@ -203,7 +200,6 @@ package struct PCSCReaderReport: Sendable {
     package var name: String
     package var presence: Presence
     package var isInUse: Bool
-    /// Whether the reader seems to be contactless.
     package var isContactless: Bool
     package var answerToReset: [UInt8]
     /// Why the tag in the reader could not be opened, as a sentence.

@@ -25,7 +25,6 @@ public final class PCSCReader: DiscoveringDriver {
         /// The service's count when a tag was last in the reader, and how many times the driver has looked for a hidden
         /// tag since then.
         var present: (count: UInt64, attempts: Int)?
-        /// The arrival of the tag in the last poll.
         var arrival: UInt64?
         /// How many times a tag arrived or left without being counted by the service.
         var losses: UInt64 = 0

@@ -83,7 +83,6 @@ struct PN53xRoute: FrameRoute {
     /// The pseudo-APDU that asks for the chip's version. It also works as an escape command.
     static let firmwareCommand: [UInt8] = [0xFF, 0x00, 0x00, 0x00, 0x02, 0xD4, 0x02]
 
-    /// Returns the chip named in the answer to an escape command.
     static func firmware(in answer: [UInt8]) -> String? {
         guard answer.starts(with: [0xD5, 0x03]) else { return nil }
         return firmware(after: Array(answer.dropFirst(2)))

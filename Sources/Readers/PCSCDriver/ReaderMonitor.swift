@@ -28,7 +28,6 @@ final class ReaderMonitor: Sendable {
     private let layer: any SmartCardLayer
     private let state = Locked(State())
     private let watch = Locked(Watch())
-    /// Signalled after each change of ``watch``.
     private let watchChange = DispatchSemaphore(value: 0)
 
     /// The time limit of ``waitUntilWatching()``, in milliseconds.

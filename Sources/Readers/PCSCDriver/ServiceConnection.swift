@@ -104,7 +104,6 @@ final class ServiceConnection: Sendable {
         limit.setInterrupted(isInterrupted)
     }
 
-    /// Closes the connection. The next call opens it again.
     func close() {
         if let context = state.withLock({ $0.context }) { lose(context) }
     }
@@ -240,7 +239,6 @@ final class CallLimit: Sendable {
         }
     }
 
-    /// Cuts off the current call, if any.
     func cancel() {
         state.withLock { cutCall(&$0) }
     }
@@ -290,7 +288,6 @@ package final class CancellationSignal: Sendable {
 
     package init() {}
 
-    /// Whether waits have been ended.
     package var isCut: Bool { state.withLock { $0.isCut } }
 
     /// Ends the current wait and all later waits, from any thread.

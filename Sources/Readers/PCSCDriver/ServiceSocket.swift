@@ -11,7 +11,6 @@ enum ServiceSocket {
         return "/run/pcscd/pcscd.comm"
     }
 
-    /// Whether the socket exists.
     static var exists: Bool { unsafe access(path, F_OK) == 0 }
 
     /// Whether the socket exists, but this user may not use it.

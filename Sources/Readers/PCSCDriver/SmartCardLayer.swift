@@ -72,7 +72,6 @@ package struct SmartCardReaderState: Sendable, Hashable {
         self.answerToReset = answerToReset
     }
 
-    /// Whether a program has opened the card.
     package var isInUse: Bool { !flags.isDisjoint(with: [.exclusive, .inUse]) }
 
     /// SCARD_STATE_…

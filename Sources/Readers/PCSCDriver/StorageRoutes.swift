@@ -137,7 +137,8 @@ struct Type3StorageRoute: FrameRoute {
         let bytes = frame.bytes
         guard frame.checksum == .automatic, bytes.count >= 16, Int(bytes[0]) == bytes.count,
             bytes[1] == 0x06 || bytes[1] == 0x08, Array(bytes[2..<10]) == idm, bytes[10] == 1,
-            let elements = Self.elements(bytes[13...])
+            let list = FeliCaBlockList(bytes[10...]), (1...15).contains(list.elements.count),
+            list.elements.allSatisfy({ $0.service == 0 && $0.accessMode == 0 })
         else {
             throw .cannotSend(
                 "This reader reads and writes blocks of one service of a FeliCa card; it",
@@ -148,9 +149,9 @@ struct Type3StorageRoute: FrameRoute {
         let selection = try connection.ask([0xFF, 0xA4, 0x00, 0x01, 0x02, bytes[11], bytes[12]])
         if StorageCommands.isMissing(selection.status) { throw StorageCommands.missing(selection) }
         guard selection.isDone else { return answer(bytes[1], status: [0xFF, 0xA6]) }
+        let blocks = list.elements.map(\.block)
         return bytes[1] == 0x06
-            ? try read(elements.blocks, connection)
-            : try write(elements.blocks, Array(elements.rest), connection)
+            ? try read(blocks, connection) : try write(blocks, list.data, connection)
     }
 
     private func read(_ blocks: [Int], _ connection: CardConnection) throws(LinkError) -> Frame {
@@ -180,23 +181,6 @@ struct Type3StorageRoute: FrameRoute {
     private func answer(_ command: UInt8, status: [UInt8], _ data: [UInt8] = []) -> Frame {
         let body = [command + 1] + idm + status + data
         return Frame([UInt8(body.count + 1)] + body)
-    }
-
-    /// Parses the block list. An element has two bytes, or three if the top bit of its first byte is 0. The other bits
-    /// of that byte, the access mode and the service index, must be 0.
-    private static func elements(_ bytes: ArraySlice<UInt8>) -> (blocks: [Int], rest: ArraySlice<UInt8>)? {
-        guard let count = bytes.first, (1...15).contains(count) else { return nil }
-        var rest = bytes.dropFirst()
-        var blocks: [Int] = []
-        for _ in 0..<count {
-            guard let head = rest.first, head & 0x7F == 0 else { return nil }
-            let isShort = head & 0x80 != 0
-            let element = rest.prefix(isShort ? 2 : 3)
-            guard element.count == (isShort ? 2 : 3) else { return nil }
-            blocks.append(Int(bytes: element.dropFirst().reversed()))
-            rest = rest.dropFirst(element.count)
-        }
-        return (blocks, rest)
     }
 }
 

@@ -22,7 +22,6 @@ import TagLink
 
     private let probes = Locked<Set<Int32>>([])
 
-    /// Buffers that no call is using.
     private let spareBuffers = Locked<[ResponseBuffer]>([])
 
     private let library: @Sendable (String) throws(SmartCardError) -> PCSCLite
@@ -124,7 +123,6 @@ import TagLink
         ServiceWatch.wait(milliseconds: milliseconds, cut)
     }
 
-    /// Makes a call, and throws if the call fails.
     private func perform(_ call: String, _ body: (PCSCLite) -> Int) throws(SmartCardError) {
         try PCSCLite.check(body(try library(call)), call)
     }

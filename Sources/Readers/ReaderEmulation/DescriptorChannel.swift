@@ -58,7 +58,6 @@ final class DescriptorChannel: Sendable {
         }
     }
 
-    /// Stops reading and closes the descriptor.
     func close() {
         ended.withLock { $0 = true }
         watch?.cancel()
@@ -111,7 +110,6 @@ final class DescriptorChannel: Sendable {
     }
 }
 
-/// A UNIX socket in a private folder on which this program listens.
 final class ListeningSocket: @unchecked Sendable {
     // Sendable because the dispatch source is only cancelled, which any thread may do.
     private let source: any DispatchSourceRead
@@ -148,7 +146,6 @@ final class ListeningSocket: @unchecked Sendable {
         source.cancel()
     }
 
-    /// Stops listening and removes the socket.
     func remove() {
         source.cancel()
         try? folder.remove(name)

@@ -192,37 +192,16 @@ struct ReaderCommand: Sendable {
     /// Parses a command APDU of class FF with short or extended lengths. Returns nil when the class is different, or
     /// the lengths are inconsistent.
     init?(_ apdu: [UInt8]) {
-        guard apdu.count >= 4, apdu[0] == 0xFF else { return nil }
-        instruction = apdu[1]
-        p1 = apdu[2]
-        p2 = apdu[3]
-        let body = Array(apdu.dropFirst(4))
-        guard let first = body.first else {
-            data = []
-            expectedLength = nil
-            return
-        }
-        if body.count == 1 {
-            data = []
-            expectedLength = Int(first)
-        } else if first == 0, body.count >= 3 {
-            let length = Int(high: body[1], low: body[2])
-            guard body.count == 3 || body.count == 3 + length || body.count == 5 + length else { return nil }
-            data = body.count == 3 ? [] : Array(body[3..<3 + length])
-            expectedLength = body.count == 3 ? length : body.count == 5 + length ? 0 : nil
-        } else {
-            let length = Int(first)
-            guard body.count == 1 + length || body.count == 2 + length else { return nil }
-            data = Array(body[1..<1 + length])
-            expectedLength = body.count == 2 + length ? Int(body[1 + length]) : nil
-        }
+        guard apdu.first == 0xFF, let body = APDUBody(parsing: apdu) else { return nil }
+        (instruction, p1, p2) = (apdu[1], apdu[2], apdu[3])
+        data = Array(apdu[body.data])
+        expectedLength = body.expectedLength < 0 ? nil : body.expectedLength % (body.isExtended ? 65536 : 256)
     }
 }
 
 /// Status words of readers (PC/SC 2.01 part 3, 3.2.2).
 enum ReaderStatus {
     static let done: [UInt8] = [0x90, 0x00]
-    /// The operation failed.
     static let failed: [UInt8] = [0x63, 0x00]
     /// The card has less data than requested.
     static let endOfData: [UInt8] = [0x62, 0x82]

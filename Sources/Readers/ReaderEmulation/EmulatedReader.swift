@@ -21,7 +21,6 @@ package protocol ReaderFirmware: Sendable {
 
     func attribute(_ tag: UInt32) -> EmulatedReader.Reply
 
-    /// Called when pcscd has disconnected.
     mutating func hostDisconnected()
 }
 
@@ -34,12 +33,10 @@ extension ReaderFirmware {
 /// The reader looks for a card, creates an ATR for it, and itself answers class FF commands. It passes APDUs to cards
 /// that support ISO-DEP, and supports the escape commands of its model.
 package struct EmulatedReader: ReaderFirmware {
-    /// The requested power state of a card.
     package enum Power: UInt8, Sendable {
         case down, up, reset
     }
 
-    /// The result of a host's request.
     package enum Reply: Sendable, Equatable {
         case done([UInt8])
         case noCard
@@ -47,11 +44,8 @@ package struct EmulatedReader: ReaderFirmware {
         case failed
     }
 
-    /// The changes that a check of the field has found.
     package struct Change: Sendable, Equatable {
-        /// Whether the previous card has left.
         package var hasLost = false
-        /// Whether another card has arrived.
         package var hasFound = false
 
         package init(hasLost: Bool = false, hasFound: Bool = false) {
@@ -68,7 +62,6 @@ package struct EmulatedReader: ReaderFirmware {
     var light: UInt8 = 0x02
     /// The ACR122U's polling setting (ACR122U API 2.04, 6.5).
     var pollingParameter: UInt8 = 0xFF
-    /// The card that was last reported to the host.
     private var presentCard: FieldCard?
     /// The two keys that the host has loaded.
     var keys: [[UInt8]] = [[], []]
@@ -239,7 +232,6 @@ package struct ReaderProfile: Sendable {
     package var usbIdentifiers: (vendor: UInt16, product: UInt16)
     package var escapes: Escapes
 
-    /// The commands that are not part of PC/SC.
     package enum Escapes: Sendable {
         /// `FF 00 00 00` passes commands to the PN532; others control LEDs, buzzer and settings (ACR122U API 2.04, 6).
         case pn532
@@ -247,7 +239,6 @@ package struct ReaderProfile: Sendable {
         case transparentSession
     }
 
-    /// The ACR122U: NFC-A, NFC-B and NFC-F, with a PN532.
     package static let acr122u = ReaderProfile(
         name: "ACS ACR122U PICC Interface",
         technologies: [.nfcA, .nfcB, .nfcF],

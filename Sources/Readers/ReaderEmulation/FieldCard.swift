@@ -7,7 +7,6 @@ struct FieldCard: Sendable {
     /// The kind of the card, as found during activation.
     enum Kind: Sendable {
         case nfcA(NFCATarget)
-        /// A Type 1 tag, which has no anticollision.
         case type1(NFCATarget, Type1Target)
         case nfcB(NFCBTarget)
         case nfcF(NFCFTarget)
@@ -15,11 +14,9 @@ struct FieldCard: Sendable {
     }
 
     let kind: Kind
-    /// The link that sends frames to the card.
     let link: any FrameLink
     /// ISO-DEP, if the card supports it and the reader has started it.
     var isoDEP: ISODEP?
-    /// The reader's cipher for a MIFARE Classic.
     let classic = ClassicCommands()
 
     /// The UID, PUPI or IDm.

@@ -19,11 +19,9 @@ package final class HostedCard: Sendable {
         package var answerToSelect: [UInt8]
     }
 
-    /// What the host receives when it asks for a command.
     enum Request: Sendable, Equatable {
         case none
         case command([UInt8])
-        /// The reader has deselected the card, or the reader's field is gone.
         case gone(PN53xStatus)
     }
 
@@ -32,7 +30,6 @@ package final class HostedCard: Sendable {
         var isActivated = false
         var endStatus: PN53xStatus?
         var command: [UInt8]?
-        /// Whether the reader is waiting for an answer.
         var isAsking = false
         var answer: [UInt8]?
         /// How many seconds the host may take to answer. The default is about the longest frame waiting time.
@@ -91,10 +88,8 @@ package final class HostedCard: Sendable {
         }
     }
 
-    /// Called when the reader has deselected the card.
     package func deselected() { leave(.released) }
 
-    /// Called when the reader's field is gone.
     package func lostField() { leave(.fieldLost) }
 
     private func leave(_ status: PN53xStatus) {
@@ -109,7 +104,6 @@ package final class HostedCard: Sendable {
 
     // MARK: The host's side
 
-    /// Whether a reader has started to use the card.
     var isActivated: Bool { state.withLock { $0.isActivated } }
 
     func takeCommand() -> Request {
@@ -142,11 +136,8 @@ package final class HostedCard: Sendable {
     }
 }
 
-/// A field in which a chip can appear as a card.
 package protocol CardSlot: Sendable {
-    /// Puts the card into the field, in place of an earlier card.
     func bring(_ card: HostedCard)
 
-    /// Removes the card from the field.
     func remove()
 }

@@ -84,7 +84,6 @@ package struct PN532SerialDevice: Sendable {
     private var decoder = PN53xFrameDecoder(from: .host)
     /// The last answer, in case the host asks for it again.
     private var lastAnswer: [UInt8] = []
-    /// The command that is waiting for a target.
     private var waitingCommand: [UInt8]?
     private let onExchange: (@Sendable (Exchange) -> Void)?
 
@@ -119,7 +118,6 @@ package struct PN532SerialDevice: Sendable {
         }
     }
 
-    /// Resets all state, as without power.
     package mutating func powerOff() async {
         waitingCommand = nil
         lastAnswer = []

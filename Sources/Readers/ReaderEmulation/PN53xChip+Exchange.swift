@@ -2,7 +2,6 @@
 import TagLink
 import TagProtocols
 
-/// Exchanges with targets (PN532 user manual, 7.3.8 to 7.3.12).
 extension PN53xChip {
     /// InDataExchange: the chip handles the target's protocol.
     mutating func dataExchange(_ data: [UInt8]) async -> Outcome {
@@ -43,7 +42,6 @@ extension PN53xChip {
         return .answer([answerRest.isEmpty ? 0 : 0x40] + part)
     }
 
-    /// Sends a command with the protocol of the target.
     private func exchange(_ command: [UInt8], with card: FieldCard) async throws(LinkError) -> [UInt8] {
         if let isoDEP = card.isoDEP { return try await isoDEP.transmit(command) }
         switch card.kind {
@@ -136,12 +134,10 @@ extension PN53xChip {
         return await changeTarget(to: number) ? .answer([0]) : .status(.timeout)
     }
 
-    /// Halts the selected target.
     mutating func haltSelected() async {
         if let number = selected.take() { await targets[number - 1]?.halt() }
     }
 
-    /// Halts the selected target and wakes another target.
     private mutating func changeTarget(to number: Int) async -> Bool {
         await haltSelected()
         forgetParts()

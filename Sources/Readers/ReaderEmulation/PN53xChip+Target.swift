@@ -6,9 +6,7 @@ import TagLink
 /// Other targets are not emulated: a MIFARE or FeliCa card that answers raw frames, or an NFC-DEP peer. A host that
 /// asks for one of these waits until its own timeout.
 extension PN53xChip {
-    /// The state of the chip while it is a card.
     struct Target: Sendable {
-        /// The parameters of TgInitAsTarget.
         var parameters: [UInt8]
         var card: HostedCard
         /// The rest of a command that does not fit into one TgGetData.

@@ -6,7 +6,6 @@ package import TagLink
 /// The chip is used on a serial line, where the commands are in frames, and in readers such as the ACR122U, where they
 /// are in escape commands.
 package struct PN53xChip: Sendable {
-    /// The result of a command.
     package enum Outcome: Sendable, Equatable {
         /// The bytes of the answer after D5 and the command's code plus one.
         case answer([UInt8])
@@ -16,7 +15,6 @@ package struct PN53xChip: Sendable {
         /// reader may have arrived.
         case waiting
 
-        /// Returns an answer with only a status byte.
         static func status(_ status: PN53xStatus) -> Outcome { .answer([status.byte]) }
     }
 
@@ -26,12 +24,10 @@ package struct PN53xChip: Sendable {
     let place: (any CardSlot)?
     /// Called on any thread when a reader uses or leaves the chip's card.
     let onTargetChange: @Sendable () -> Void
-    /// The state of card mode; nil outside of card mode.
     var target: Target?
 
     /// The targets that the host listed. Their numbers start at 1. Nil for a released target.
     var targets: [FieldCard?] = []
-    /// The number of the selected target.
     var selected: Int?
     /// The registers of the contactless unit, with the values that the host wrote.
     var registers = PN53xRegisters()
@@ -46,7 +42,6 @@ package struct PN53xChip: Sendable {
     var commandParts: [UInt8] = []
     var answerRest: [UInt8] = []
 
-    /// Creates a chip that has just been powered on.
     package init(
         field: any FieldDriver,
         place: (any CardSlot)? = nil,

@@ -2,7 +2,6 @@
 import Glibc
 package import LinuxSupport
 
-/// pcscd's configuration of an emulated reader.
 package struct PCSCInstallation: Sendable {
     /// The reader's name, without the two numbers that pcscd adds.
     package var readerName: String
@@ -11,10 +10,8 @@ package struct PCSCInstallation: Sendable {
     /// The driver that pcscd loads.
     package var driverPath: String
 
-    /// The file name of a reader's socket.
     package static let socketName = "reader.sock"
 
-    /// The driver's file name.
     package static let driverName = "libOpenCoreNFCReader.so"
 
     /// Creates the description of a reader. Throws ``EmulationError`` when pcscd's configuration can't contain a name
@@ -243,7 +240,6 @@ package struct EmulationError: Error, Sendable {
         self.reason = reason
     }
 
-    /// Does work on files and converts its errors.
     static func converting<Value>(_ work: () throws(StorageError) -> Value) throws(EmulationError) -> Value {
         do throws(StorageError) {
             return try work()
@@ -252,7 +248,6 @@ package struct EmulationError: Error, Sendable {
         }
     }
 
-    /// Creates the error for a failed system call.
     static func system(_ what: String) -> EmulationError {
         EmulationError("\(what): \(unsafe String(cString: strerror(errno))).")
     }

@@ -153,7 +153,6 @@ package final class ReaderServer: Sendable {
         continuation.yield(.settled(handler))
     }
 
-    /// Unplugs the reader from pcscd, or plugs it in again.
     package func setPlugged(_ isPlugged: Bool) {
         continuation.yield(.plug(isPlugged))
     }
@@ -185,7 +184,6 @@ private struct DriverLink {
         self.channel = channel
     }
 
-    /// Reports to the driver that a card has arrived or left.
     func report(_ change: EmulatedReader.Change) {
         if change.hasLost { channel.send(ReaderMessage.removed) }
         if change.hasFound { channel.send(ReaderMessage.inserted) }
@@ -220,7 +218,6 @@ private struct DriverLink {
     }
 }
 
-/// A request from the driver in pcscd.
 private enum DriverRequest {
     /// The driver has accepted the greeting, and uses this protocol version.
     case hello(version: UInt8)
@@ -276,7 +273,6 @@ private struct DriverRequestDecoder {
     }
 }
 
-/// Messages from the reader to the driver.
 private enum ReaderMessage {
     /// The first message: the protocol version.
     static let hello = message("H", 0, [DriverRequest.version])

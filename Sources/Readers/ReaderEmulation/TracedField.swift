@@ -2,14 +2,12 @@
 package import TagLink
 package import TagTrace
 
-/// One exchange between two sides, for traces.
 package struct Exchange: Sendable {
     package enum Layer: String, Sendable {
         /// The host's program and the reader, over pcscd.
         case pcsc
         /// The host's program and a PN532, over the serial line.
         case pn532
-        /// The reader and the tag.
         case air
     }
 
@@ -19,7 +17,6 @@ package struct Exchange: Sendable {
     package var request: [UInt8]
     /// The received bytes; nil when there was no answer.
     package var response: [UInt8]?
-    /// Why there was no answer.
     package var failure: String?
     /// The frames, for an exchange with a tag.
     package var frames: Trace.Exchange?
@@ -38,7 +35,6 @@ package final class TracedField: ForwardingField {
     package let field: any FieldDriver
     private let links: [Technology: TracedLink]
 
-    /// Wraps a field.
     package init(_ field: any FieldDriver, onExchange: @escaping @Sendable (Exchange) -> Void) {
         self.field = field
         var links: [Technology: TracedLink] = [:]

@@ -5,7 +5,6 @@ import TagLink
 /// 3.2.2.9).
 struct TransparentSession: Sendable {
     struct Effect: Sendable {
-        /// The response with its status word.
         var response: [UInt8]
         /// The settings of the field, in order: true switches it on.
         var fields: [Bool] = []

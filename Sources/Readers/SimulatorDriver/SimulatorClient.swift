@@ -10,7 +10,6 @@ import TextSafety
 /// All work runs on one queue, which waits for the simulator's answers. Between exchanges the queue is free, and reads
 /// the lines that the simulator sends by itself.
 actor SimulatorClient {
-    /// The state that other threads may use.
     struct SharedState: Sendable {
         /// The name of the simulator; nil before the first connection.
         var name: String?
@@ -19,9 +18,7 @@ actor SimulatorClient {
         var arrivals: [[UInt8]: UInt64] = [:]
         /// The simulated problems; nil before the first connection.
         var switches: SimulatorSwitches?
-        /// Called when the person cancels the sheet.
         var onCancel: (@Sendable () -> Void)?
-        /// Called when the app goes to the background.
         var onBackground: (@Sendable () -> Void)?
         /// Called with each row or button that is pressed.
         var onPress: (@Sendable (String) -> Void)?
@@ -119,7 +116,6 @@ actor SimulatorClient {
         return answer
     }
 
-    /// Sends a request that has no answer. Does nothing if there is no simulator.
     func send(_ line: [UInt8]) {
         try? keepingConnection { () throws(LinkError) in
             try open(nil)
@@ -325,7 +321,6 @@ actor SimulatorClient {
         send(SimulatorRequest.line("watch", id: lastID) { _ in })
     }
 
-    /// Asks for the number of a tag's arrival.
     func arrival(of identifier: [UInt8]) -> UInt64? {
         let answer = try? ask("arrival", nil) { $0.member("identifier", hex: identifier) }
         let arrival = answer?.arrival()
@@ -334,7 +329,6 @@ actor SimulatorClient {
     }
 }
 
-/// Handles the events that the simulator sends.
 extension SimulatorClient {
     func handleEventsLater() {
         guard !events.isEmpty else { return }

@@ -2,7 +2,6 @@
 import TagLink
 import TextSafety
 
-/// Creates the lines to send to the simulator. Each line is a JSON object.
 enum SimulatorRequest {
     static func hello(program: String, process: Int32) -> [UInt8] {
         line { writer in
@@ -98,16 +97,12 @@ struct SimulatorAnswer: Sendable {
 
 /// The problems that a simulator creates for the sessions of an app.
 package struct SimulatorSwitches: Sendable, Hashable {
-    /// Whether the phone's radio is on.
     package var hasRadio = true
     /// Whether another program uses the reader.
     package var isBusy = false
-    /// Whether the app has its entitlement.
     package var hasEntitlement = true
-    /// Whether the app has a usage description.
     package var hasUsageText = true
 
-    /// Creates switches without problems.
     package init() {}
 
     /// Reads the switches from a greeting or an event. A missing switch means no problem.

@@ -51,7 +51,6 @@ package final class SimulatorReader: FieldDriver {
 
     package var executor: (any SerialExecutor & TaskExecutor)? { client.executor }
 
-    /// Whether the simulator has answered since the reader was created.
     package var wasAvailable: Bool { client.shared.withLock { $0.name != nil } }
 
     package func prepare() async throws(LinkError) {

@@ -6,7 +6,6 @@
 /// The chip and the cipher use opposite byte orders, so each half of a block is reversed before and after. All
 /// functions return 8 bytes, and throw ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
 public struct FeliCaLiteCodes: Sendable, Hashable {
-    /// The number of the block MAC_A.
     package static let macA: UInt8 = 0x91
 
     private let reading: BlockCipher
@@ -78,7 +77,6 @@ package struct ChallengeProof: Sendable {
     private let cipher: BlockCipher
     private let chains: Bool
     @Hidden private var challenge: [UInt8]
-    /// The encrypted challenge, as sent to the reader.
     package let sent: [UInt8]
 
     /// Begins an authentication.
@@ -86,9 +84,7 @@ package struct ChallengeProof: Sendable {
     /// If libcrypto is missing, the challenge is sent unencrypted, and ``finish(_:)`` throws.
     ///
     /// - Parameters:
-    ///   - cipher: the cipher with the key.
     ///   - challenge: random bytes, in whole blocks.
-    ///   - chains: whether the chain continues through all messages.
     package init(cipher: BlockCipher, challenge: [UInt8], chains: Bool = true) {
         self.cipher = cipher
         self.chains = chains
@@ -117,18 +113,14 @@ package struct ReaderProof: Sendable {
     private let cipher: BlockCipher
     private let chains: Bool
     @Hidden private var challenge: [UInt8]
-    /// The tag's challenge.
     @Hidden package private(set) var cardChallenge: [UInt8]
-    /// The proof, as sent to the tag.
     package let sent: [UInt8]
 
     /// Answers a tag's encrypted challenge.
     ///
     /// - Parameters:
-    ///   - cipher: the cipher with the key.
     ///   - challenge: random bytes, as many as the tag sent.
     ///   - received: the tag's encrypted challenge, in whole blocks.
-    ///   - chains: whether the chain continues through all messages.
     package init(
         cipher: BlockCipher,
         challenge: [UInt8],
@@ -152,7 +144,6 @@ package struct ReaderProof: Sendable {
 }
 
 extension BlockCipher {
-    /// The vector for the message after another one.
     fileprivate func vector(after message: [UInt8], _ chains: Bool) -> [UInt8] {
         chains ? Array(message.suffix(blockLength)) : zeros
     }

@@ -8,7 +8,6 @@ package struct Crypto1: Sendable {
     /// The 48 bits of the register; bit 0 is the one that leaves it next.
     private var register: UInt64
 
-    /// Starts with a key of six bytes.
     package init(key: [UInt8]) {
         precondition(key.count == 6, "a key of MIFARE Classic has six bytes")
         register = key.reversed().reduce(0) { $0 << 8 | UInt64($1) }
@@ -17,9 +16,7 @@ package struct Crypto1: Sendable {
     /// Feeds the card's nonce mixed with the UID, or the reader's nonce, into the register.
     ///
     /// - Parameters:
-    ///   - nonce: the nonce of four bytes, encrypted or not.
     ///   - uid: the four bytes of the UID that are mixed in; empty for the reader's nonce.
-    ///   - isEncrypted: whether the nonce is encrypted.
     /// - Returns: the nonce in the other form.
     package mutating func feed(_ nonce: [UInt8], uid: [UInt8] = [], isEncrypted: Bool) -> [UInt8] {
         nonce.enumerated().map { index, byte in

@@ -2,12 +2,10 @@
 
 /// The session keys of a travel document: one for encryption, one for authentication (ICAO 9303-11, 9.7 and 9.8).
 package struct EMRTDKeys: Sendable, Hashable {
-    /// The cipher of the keys.
     package enum Cipher: UInt8, Sendable, Hashable {
         case tripleDES = 1
         case aes128, aes192, aes256
 
-        /// The length of a block in bytes.
         package var blockLength: Int { self == .tripleDES ? 8 : 16 }
 
         /// Derives a key from a shared secret or a password (9.7.1). Its number is 1 for encryption, 2 for authentication, 3
@@ -31,7 +29,6 @@ package struct EMRTDKeys: Sendable, Hashable {
         }
     }
 
-    /// The cipher of both keys.
     package let cipher: Cipher
     private let encryption: SecretBytes
     private let authentication: SecretBytes
@@ -43,7 +40,6 @@ package struct EMRTDKeys: Sendable, Hashable {
         try self.init(seed: Array(try MessageDigest.sha1.hash(accessInformation).prefix(16)))
     }
 
-    /// Derives session keys from a shared secret.
     package init(seed: [UInt8], _ cipher: Cipher = .tripleDES) throws(CryptographyError) {
         self.cipher = cipher
         encryption = SecretBytes(try cipher.derive(seed, 1))

@@ -6,7 +6,6 @@
 /// It uses AES. Every MAC covers a transaction identifier and a command counter. All functions throw
 /// ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
 package struct EV2Codes: Sendable, Hashable {
-    /// The key for encryption.
     package let encryptionKey: SecretBytes
     /// The key for MACs.
     package let codeKey: SecretBytes

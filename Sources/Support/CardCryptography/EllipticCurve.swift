@@ -5,7 +5,6 @@ import CLinuxSupport
 package struct EllipticCurve: Sendable, Hashable {
     /// The curve's object identifier, without tag and length.
     package let identifier: [UInt8]
-    /// Its name in OpenSSL.
     private let name: String
 
     private static let all: [UInt8: EllipticCurve] = {
@@ -53,7 +52,6 @@ package struct EllipticCurve: Sendable, Hashable {
         self = curve
     }
 
-    /// Returns the public key of a private key.
     package func publicKey(of secret: [UInt8]) throws(CryptographyError) -> [UInt8] { try point(secret) }
 
     /// Returns the secret that two sides share: the x-coordinate of the product of one's private key with the other's

@@ -5,9 +5,7 @@
 package struct PACEParameters: Sendable, Hashable {
     /// The object identifier of the protocol and its cipher, without tag and length.
     package let identifier: [UInt8]
-    /// The number of the curve.
     package let curveNumber: UInt8
-    /// The cipher of the nonce and of the session.
     package let cipher: EMRTDKeys.Cipher
     fileprivate let curve: EllipticCurve
 

@@ -3,33 +3,6 @@ import CLinuxSupport
 
 /// A public key, for signatures of ECDSA (SEC 1 2.0, 4.1.4), or of RSA with message recovery.
 package struct VerifyingKey: Sendable, Hashable {
-    /// A curve of SEC 2, with the length of a coordinate.
-    package enum Curve: Sendable, Hashable {
-        /// 128 bits.
-        case secp128r1
-        /// 192 bits; also called NIST P-192.
-        case secp192r1
-        /// 224 bits; also called NIST P-224.
-        case secp224r1
-
-        /// The contents of the curve's object identifier in DER (SEC 2 2.0, A.2; X9.62).
-        fileprivate var identifier: [UInt8] {
-            switch self {
-            case .secp128r1: [0x2B, 0x81, 0x04, 0x00, 0x1C]
-            case .secp192r1: [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x01]
-            case .secp224r1: [0x2B, 0x81, 0x04, 0x00, 0x21]
-            }
-        }
-
-        fileprivate var size: Int {
-            switch self {
-            case .secp128r1: 16
-            case .secp192r1: 24
-            case .secp224r1: 28
-            }
-        }
-    }
-
     /// SubjectPublicKeyInfo (RFC 5480, 2).
     private let encoded: [UInt8]
     /// The length of a coordinate; nil for that of a signature.
@@ -38,13 +11,21 @@ package struct VerifyingKey: Sendable, Hashable {
     /// Creates a key from its SubjectPublicKeyInfo in DER, which may be of any curve.
     package init(encoded: [UInt8]) { (self.encoded, size) = (encoded, nil) }
 
-    /// Creates a key. An invalid point is only detected by ``verifies(_:of:)``, which then returns false.
+    /// Creates a key of secp128r1, secp192r1 or secp224r1, by the length of the point. An invalid point is only
+    /// detected by ``verifies(_:of:)``, which then returns false.
     ///
     /// - Parameter point: the uncompressed point: 04, x, y.
-    package init(_ curve: Curve, point: [UInt8]) {
-        size = curve.size
+    package init(point: [UInt8]) {
+        size = point.count / 2
         let ellipticCurveKey: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
-        let algorithm = Self.object(0x06, ellipticCurveKey) + Self.object(0x06, curve.identifier)
+        // The curve's object identifier (SEC 2 2.0, A.2; X9.62).
+        let curve: [UInt8] =
+            switch point.count {
+            case 33: [0x2B, 0x81, 0x04, 0x00, 0x1C]
+            case 49: [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x01]
+            default: [0x2B, 0x81, 0x04, 0x00, 0x21]
+            }
+        let algorithm = Self.object(0x06, ellipticCurveKey) + Self.object(0x06, curve)
         encoded = Self.object(0x30, Self.object(0x30, algorithm) + Self.object(0x03, [0x00] + point))
     }
 

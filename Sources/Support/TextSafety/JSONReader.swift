@@ -168,7 +168,6 @@ public struct JSONReader {
         return position - start
     }
 
-    /// Reads a string and returns its UTF-8 bytes.
     private mutating func string() throws(Problem) -> [UInt8] {
         let quote = position
         position += 1

@@ -143,7 +143,6 @@ extension NDEFRecord {
     /// Forum NDEF 1.0, 2.3.3.
     ///
     /// - Parameters:
-    ///   - bytes: the array to append to.
     ///   - flags: Message Begin and Message End, if the record has them.
     ///   - chunkSize: the largest number of payload bytes in a chunk; 0 for a record in one piece.
     func append(to bytes: inout [UInt8], flags: UInt8, chunkSize: Int) {

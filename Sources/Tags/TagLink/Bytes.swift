@@ -4,7 +4,6 @@
 // last.
 
 extension UInt16 {
-    /// Creates a number from two bytes.
     @inlinable package init(high: UInt8, low: UInt8) { self = UInt16(high) << 8 | UInt16(low) }
 
     /// The two bytes, most significant byte first.
@@ -15,7 +14,6 @@ extension UInt16 {
 }
 
 extension Int {
-    /// Creates a number from two bytes.
     @inlinable package init(high: UInt8, low: UInt8) { self = Int(high) << 8 | Int(low) }
 }
 
@@ -89,7 +87,6 @@ extension [UInt8] {
     /// Parses hexadecimal digits; nil if the text contains anything else.
     ///
     /// - Parameters:
-    ///   - digits: the text.
     ///   - separated: whether one space must separate the bytes; if false, spaces are refused.
     package init?(hexadecimal digits: some Sequence<UInt8>, separated: Bool = false) {
         var bytes: [UInt8] = []
@@ -115,7 +112,6 @@ extension [UInt8] {
 }
 
 extension [UInt8] {
-    /// Returns the bytes with these ranges set to zero.
     package func concealing(_ places: [Range<Int>]) -> [UInt8] {
         var bytes = self
         for place in places { for index in place.clamped(to: indices) { bytes[index] = 0 } }
@@ -124,7 +120,6 @@ extension [UInt8] {
 }
 
 extension Frame {
-    /// Returns the frame with these ranges set to zero.
     package func concealing(_ places: [Range<Int>]) -> Frame {
         var frame = self
         frame.bytes = bytes.concealing(places)

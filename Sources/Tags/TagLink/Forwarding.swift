@@ -5,7 +5,6 @@
 /// Use it for wrappers that record, trace or change the calls to a reader. A method added to ``ReaderDriver`` then
 /// needs forwarding only here, not in each wrapper.
 package protocol ForwardingDriver: ReaderDriver {
-    /// The wrapped driver.
     var target: any ReaderDriver { get }
 }
 
@@ -29,7 +28,6 @@ extension ForwardingDriver {
 
 /// A ``ForwardingDriver`` that wraps a reader whose host sends every frame.
 package protocol ForwardingField: ForwardingDriver, FieldDriver {
-    /// The wrapped driver.
     var field: any FieldDriver { get }
 }
 
@@ -42,7 +40,6 @@ extension ForwardingField {
 
 /// A link that wraps another link. It forwards every call that it does not implement itself.
 package protocol ForwardingLink: FrameLink {
-    /// The wrapped link.
     var target: any FrameLink { get }
 }
 

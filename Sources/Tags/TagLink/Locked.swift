@@ -56,7 +56,6 @@ extension Locked where Value == UInt8 {
 /// the call of `resume`, and would otherwise report a race for every object passed here.
 ///
 /// - Parameter start: starts the operation. It must call the completion handler exactly once, on any thread.
-/// - Returns: the value that the completion handler was called with.
 package func withCompletion<Value: Sendable>(_ start: (@escaping @Sendable (Value) -> Void) -> Void) async -> Value {
     let box = Locked<Value?>(nil)
     await withCheckedContinuation { continuation in

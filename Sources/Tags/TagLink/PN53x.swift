@@ -195,12 +195,10 @@ package struct PN53xFrameDecoder: Sendable {
     private let sender: PN53xFrame.Sender
     private var buffer: [UInt8] = []
 
-    /// Creates an empty decoder.
     package init(from sender: PN53xFrame.Sender) {
         self.sender = sender
     }
 
-    /// Adds received bytes.
     package mutating func append(_ bytes: [UInt8]) {
         buffer += bytes
     }
@@ -208,10 +206,8 @@ package struct PN53xFrameDecoder: Sendable {
     /// Whether the buffer may contain the start of a frame.
     package var isInFrame: Bool { buffer.count > 1 }
 
-    /// The number of buffered bytes.
     package var keptCount: Int { buffer.count }
 
-    /// Discards all bytes.
     package mutating func reset() {
         buffer = []
     }
@@ -257,7 +253,6 @@ package struct PN53xFrameDecoder: Sendable {
 
     private enum Candidate {
         case incomplete
-        /// No frame begins here.
         case invalid
         case damaged(UInt8)
         case whole(PN53xFrame, length: Int)

@@ -264,7 +264,6 @@ package final class PresenceObservers: Sendable {
         }
     }
 
-    /// Calls all handlers.
     package func notify() {
         for handler in state.withLock({ $0.handlers }) { handler.call() }
     }

@@ -17,7 +17,6 @@ public enum Type1Product: String, Sendable, Hashable, CaseIterable, CustomString
     /// The size of the memory, in bytes.
     public var memorySize: Int { self == .topaz96 ? 120 : 512 }
 
-    /// The header bytes HR0 and HR1.
     package var header: [UInt8] { self == .topaz96 ? [0x11, 0x48] : [0x12, 0x4C] }
 
     /// The capability container and the TLVs after it, as on a new tag.

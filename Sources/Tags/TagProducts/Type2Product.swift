@@ -120,8 +120,6 @@ extension Type2Product {
 
     /// Returns the name of the product with an answer to GET_VERSION, even if its memory is not known; nil for an
     /// unknown product.
-    ///
-    /// - Parameter version: the eight bytes.
     package static func name(version: [UInt8]) -> String? {
         Relative.of(version)?.name ?? Type2Product(version: version)?.name
     }

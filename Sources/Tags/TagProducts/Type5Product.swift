@@ -89,89 +89,69 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
     // MARK: Products
 
     /// ICODE SLIX (SL2S2002): 28 blocks. Bits 36 and 35 of the UID are 10.
-    public static let icodeSLIX = Type5Product(
-        name: "ICODE SLIX",
-        uidPrefix: [0xE0, 0x04, 0x01, 0x10],
-        blockCount: 28,
-        icReference: 0x01,
-        features: [.passwords, .surveillance],
-        programmingTime: .milliseconds(4)
-    )
+    public static let icodeSLIX = icode("ICODE SLIX", 0x01, 0x10, blockCount: 28, [])
 
     /// ICODE SLIX2 (SL2S2602): 79 blocks and a counter. Bits 36 and 35 of the UID are 01.
-    public static let icodeSLIX2 = Type5Product(
-        name: "ICODE SLIX2",
-        uidPrefix: [0xE0, 0x04, 0x01, 0x08],
+    public static let icodeSLIX2 = icode(
+        "ICODE SLIX2",
+        0x01,
+        0x08,
         blockCount: 80,
-        icReference: 0x01,
-        features: [.passwords, .surveillance, .privacy, .memoryPasswords, .signature, .counter, .pages],
-        programmingTime: .milliseconds(4)
+        [.privacy, .memoryPasswords, .signature, .counter, .pages]
     )
 
     /// ICODE SLIX-S (SL2S5302): 40 blocks. Its protection of pages and its surveillance identifier are not modelled.
-    public static let icodeSLIXS = Type5Product(
-        name: "ICODE SLIX-S",
-        uidPrefix: [0xE0, 0x04, 0x02, 0x10],
-        blockCount: 40,
-        icReference: 0x02,
-        features: [.passwords, .surveillance, .privacy, .memoryPasswords],
-        programmingTime: .milliseconds(4)
-    )
+    public static let icodeSLIXS = icode("ICODE SLIX-S", 0x02, 0x10, blockCount: 40, [.privacy, .memoryPasswords])
 
     /// ICODE SLIX-L (SL2S5002): 8 blocks.
-    public static let icodeSLIXL = Type5Product(
-        name: "ICODE SLIX-L",
-        uidPrefix: [0xE0, 0x04, 0x03, 0x10],
-        blockCount: 8,
-        icReference: 0x03,
-        features: [.passwords, .surveillance, .privacy],
-        programmingTime: .milliseconds(4)
-    )
+    public static let icodeSLIXL = icode("ICODE SLIX-L", 0x03, 0x10, blockCount: 8, .privacy)
 
     /// ST25TV512: 16 blocks.
-    public static let st25tv512 = Type5Product(
-        name: "ST25TV512",
-        uidPrefix: [0xE0, 0x02, 0x23],
-        blockCount: 16,
-        icReference: 0x23,
-        features: [.tagConfiguration]
-    )
+    public static let st25tv512 = st25("ST25TV512", 0x23, blockCount: 16, .tagConfiguration)
 
     /// ST25TV02K: 64 blocks.
-    public static let st25tv02K = Type5Product(
-        name: "ST25TV02K",
-        uidPrefix: [0xE0, 0x02, 0x23],
-        blockCount: 64,
-        icReference: 0x23,
-        features: [.tagConfiguration]
-    )
+    public static let st25tv02K = st25("ST25TV02K", 0x23, blockCount: 64, .tagConfiguration)
 
     /// ST25DV04K: 128 blocks.
-    public static let st25dv04K = Type5Product(
-        name: "ST25DV04K",
-        uidPrefix: [0xE0, 0x02, 0x24],
-        blockCount: 128,
-        icReference: 0x24,
-        features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
-    )
+    public static let st25dv04K = st25("ST25DV04K", 0x24, blockCount: 128, dynamic)
 
     /// ST25DV16K: 512 blocks. Commands with one-byte block numbers reach only the first 256.
-    public static let st25dv16K = Type5Product(
-        name: "ST25DV16K",
-        uidPrefix: [0xE0, 0x02, 0x26],
-        blockCount: 512,
-        icReference: 0x26,
-        features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
-    )
+    public static let st25dv16K = st25("ST25DV16K", 0x26, blockCount: 512, dynamic)
 
     /// ST25DV64K: 2048 blocks. Commands with one-byte block numbers reach only the first 256.
-    public static let st25dv64K = Type5Product(
-        name: "ST25DV64K",
-        uidPrefix: [0xE0, 0x02, 0x26],
-        blockCount: 2048,
-        icReference: 0x26,
-        features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
-    )
+    public static let st25dv64K = st25("ST25DV64K", 0x26, blockCount: 2048, dynamic)
+
+    private static let dynamic: Features = [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
+
+    /// A product of NXP, by the third byte of its UID and bits of the fourth.
+    private static func icode(
+        _ name: String,
+        _ code: UInt8,
+        _ variant: UInt8,
+        blockCount: Int,
+        _ features: Features
+    ) -> Type5Product {
+        Type5Product(
+            name: name,
+            uidPrefix: [0xE0, 0x04, code, variant],
+            blockCount: blockCount,
+            icReference: code,
+            features: features.union([.passwords, .surveillance]),
+            programmingTime: .milliseconds(4)
+        )
+    }
+
+    /// A product of ST, by the third byte of its UID.
+    private static func st25(_ name: String, _ code: UInt8, blockCount: Int, _ features: Features) -> Type5Product {
+        let prefix: [UInt8] = [0xE0, 0x02, code]
+        return Type5Product(
+            name: name,
+            uidPrefix: prefix,
+            blockCount: blockCount,
+            icReference: code,
+            features: features
+        )
+    }
 
     /// Describes a tag that follows ISO/IEC 15693-3 and has no vendor features.
     ///
@@ -260,55 +240,23 @@ package struct Type5Family: Sendable {
 
     static let all: [Type5Family] = [
         // Bits 39 to 36 of the UID, 0100, on a tag with 75 blocks and a counter (Proxmark3 pull request 3279).
-        Type5Family(
-            name: "ICODE 3",
-            manufacturer: 0x04,
-            codes: 0x01...0x01,
-            variant: (0x78, 0x20),
-            memory: 300,
-            isSigned: true
-        ),
+        icode("ICODE 3", 0x01, (0x78, 0x20), memory: 300, isSigned: true),
         // Bits 36 and 35 of the UID (NXP SL2S2602 data sheet, 9.3). ICODE SLI has 28 blocks.
-        Type5Family(name: "ICODE SLI", manufacturer: 0x04, codes: 0x01...0x01, variant: (0x18, 0x00), memory: 112),
-        Type5Family(
-            name: "ICODE SLIX",
-            manufacturer: 0x04,
-            codes: 0x01...0x01,
-            variant: (0x18, 0x10),
-            products: [.icodeSLIX]
-        ),
-        Type5Family(
-            name: "ICODE SLIX2",
-            manufacturer: 0x04,
-            codes: 0x01...0x01,
-            variant: (0x18, 0x08),
-            products: [.icodeSLIX2]
-        ),
+        icode("ICODE SLI", 0x01, (0x18, 0x00), memory: 112),
+        icode("ICODE SLIX", 0x01, (0x18, 0x10), products: [.icodeSLIX]),
+        icode("ICODE SLIX2", 0x01, (0x18, 0x08), products: [.icodeSLIX2]),
         // ICODE DNA has 64 blocks, NTAG 5 at least 128 (Proxmark3 pull request 1882; NTP5210 and NTP53x2 data sheets).
-        Type5Family(
-            name: "ICODE DNA/NTAG 5",
-            manufacturer: 0x04,
-            codes: 0x01...0x01,
-            variant: (0x18, 0x18),
+        icode(
+            "ICODE DNA/NTAG 5",
+            0x01,
+            (0x18, 0x18),
             isSigned: true,
             sizes: [(256, "ICODE DNA"), (.max, "NTAG 5")]
         ),
-        Type5Family(name: "ICODE SLI-S", manufacturer: 0x04, codes: 0x02...0x02, variant: (0x10, 0x00)),
-        Type5Family(
-            name: "ICODE SLIX-S",
-            manufacturer: 0x04,
-            codes: 0x02...0x02,
-            variant: (0x10, 0x10),
-            products: [.icodeSLIXS]
-        ),
-        Type5Family(name: "ICODE SLI-L", manufacturer: 0x04, codes: 0x03...0x03, variant: (0x10, 0x00)),
-        Type5Family(
-            name: "ICODE SLIX-L",
-            manufacturer: 0x04,
-            codes: 0x03...0x03,
-            variant: (0x10, 0x10),
-            products: [.icodeSLIXL]
-        ),
+        icode("ICODE SLI-S", 0x02, (0x10, 0x00)),
+        icode("ICODE SLIX-S", 0x02, (0x10, 0x10), products: [.icodeSLIXS]),
+        icode("ICODE SLI-L", 0x03, (0x10, 0x00)),
+        icode("ICODE SLIX-L", 0x03, (0x10, 0x10), products: [.icodeSLIXL]),
         Type5Family(name: "ST25TV512C/02KC", manufacturer: 0x02, codes: 0x08...0x08),
         Type5Family(name: "ST25TV512/02K", manufacturer: 0x02, codes: 0x23...0x23, products: [.st25tv512, .st25tv02K]),
         Type5Family(name: "ST25DV04K", manufacturer: 0x02, codes: 0x24...0x25, products: [.st25dv04K]),
@@ -332,4 +280,25 @@ package struct Type5Family: Sendable {
         Type5Family(name: "MB89R119B", manufacturer: 0x08, codes: 0x02...0x02, blockSize: 8),
         Type5Family(name: nil, manufacturer: 0x08, codes: 0x00...0xFF, blockSize: 8),
     ]
+
+    private static func icode(
+        _ name: String,
+        _ code: UInt8,
+        _ variant: (mask: UInt8, bits: UInt8),
+        memory: Int? = nil,
+        isSigned: Bool = false,
+        products: [Type5Product] = [],
+        sizes: [(largest: Int, name: String)] = []
+    ) -> Type5Family {
+        Type5Family(
+            name: name,
+            manufacturer: 0x04,
+            codes: code...code,
+            variant: variant,
+            memory: memory,
+            isSigned: isSigned,
+            products: products,
+            sizes: sizes
+        )
+    }
 }

@@ -32,7 +32,6 @@ package protocol DataMemoryTag: ForumTag {
     ///   here nothing has changed.
     func writes(for content: DataContent) async throws(TagError) -> [UnitWrite]
 
-    /// Writes a unit.
     func perform(_ write: UnitWrite) async throws(TagError)
 }
 
@@ -75,7 +74,6 @@ struct DataReplacement {
     /// The address of the first TLV, right after the capability container.
     var dataStart: Int
 
-    /// The units that change.
     var units: [Int] {
         (0..<min(old.count, new.count) / unitSize).filter { bytes(old, $0) != bytes(new, $0) }
     }

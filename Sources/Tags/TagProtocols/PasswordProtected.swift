@@ -66,7 +66,6 @@ package struct TagSecret: Sendable, Hashable {
         self.acknowledgement = acknowledgement
     }
 
-    /// Checks that the secret has the length that a product wants.
     func check(length: Int, of product: String) throws(TagError) {
         guard bytes.count != length else { return }
         let wanted = length == 16 ? "a key of 16 bytes" : "a password of \(length) bytes"

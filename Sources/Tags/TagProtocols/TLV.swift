@@ -5,11 +5,9 @@ import TagLink
 ///
 /// It requests bytes as needed. Every step moves forward, so the search ends even in an area full of NULL TLVs.
 struct TLVWalk {
-    /// The next action.
     enum Action: Equatable {
         /// Read the byte at this address, then continue.
         case read(address: Int)
-        /// The message was found.
         case found(TLVLayout)
     }
 
@@ -18,7 +16,6 @@ struct TLVWalk {
     var reserved: [Range<Int>] = []
     /// Whether lock and memory control TLVs count, as on Types 1 and 2.
     let hasControls: Bool
-    /// The specification that errors cite.
     let specification: String
     /// Whether to accept an NDEF message TLV with an invalid length, because a write will replace it.
     var isForWriting = false
@@ -99,7 +96,6 @@ struct TLVLayout: Equatable {
     var reserved: [Range<Int>]
     /// The control TLVs before the message.
     var controls: [TLVControl] = []
-    /// The length of the current message.
     var messageLength: Int
     /// The number of length bytes on the tag: 1 or 3.
     var lengthSize: Int
@@ -182,7 +178,6 @@ struct TLVControl: Equatable {
     /// The range of bytes that a message can't use.
     var range: Range<Int> { address..<address + (isLock ? (count + 7) / 8 : count) }
 
-    /// The number of memory bytes that one lock bit locks.
     var bytesPerLockBit: Int { 1 << Int(value[2] >> 4) }
 }
 
@@ -209,7 +204,6 @@ struct TLVWritePlan {
     private let lengthAddress: Int
     private let lastMessageAddress: Int
 
-    /// Computes the plan for a message that fits into the capacity.
     init(_ message: [UInt8], layout: TLVLayout, unitSize: Int) {
         let count = message.count
         let length = count <= 254 ? [UInt8(count)] : [0xFF] + [UInt8](bigEndian: count, count: 2)
@@ -262,7 +256,6 @@ struct TLVWritePlan {
 /// 2, a block on Type 5. Byte addresses start at unit 0.
 struct TagMemory: Equatable {
     let unitSize: Int
-    /// The maximum number of cached units.
     let limit: Int
 
     /// The bytes, starting at address 0. Units that were not read contain zeros.
@@ -274,10 +267,8 @@ struct TagMemory: Equatable {
         self.limit = limit
     }
 
-    /// Returns whether a unit was read.
     func contains(_ unit: Int) -> Bool { isKnown.indices.contains(unit) && isKnown[unit] }
 
-    /// Returns whether a unit or a later one was read.
     func reaches(_ unit: Int) -> Bool { isKnown.dropFirst(unit).contains(true) }
 
     /// The bytes of a unit; nil if the unit was not read.
@@ -300,7 +291,6 @@ struct TagMemory: Equatable {
         for index in unit..<end { isKnown[index] = true }
     }
 
-    /// Forgets a unit whose content is uncertain.
     mutating func forget(_ unit: Int) {
         if unit < isKnown.count { isKnown[unit] = false }
     }

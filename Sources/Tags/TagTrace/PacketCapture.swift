@@ -56,7 +56,6 @@ private struct PacketCaptureBuilder {
         time = start
     }
 
-    /// Adds the packets of an entry.
     mutating func add(_ entry: Trace.Entry) {
         if let sinceStart = entry.time { time = start + sinceStart }
         let lines = lines.lines(of: entry)
@@ -104,7 +103,6 @@ private struct PacketCaptureBuilder {
         pending = []
     }
 
-    /// The capture with all packets so far.
     var capture: PacketCapture {
         let kinds = [
             "of FeliCa: the format only supports ISO 14443", "of ISO 15693: the format only supports ISO 14443",
@@ -136,7 +134,6 @@ private struct PacketFile {
     private var packets: [UInt8] = []
     private(set) var count = 0
 
-    /// Adds a packet.
     mutating func add(_ data: [UInt8], at time: Duration, comments: [String]) {
         let nanoseconds = Int(clamping: time.wholeNanoseconds)
         let stamp = [nanoseconds >> 32, nanoseconds & 0xFFFF_FFFF, data.count, data.count]
@@ -146,7 +143,6 @@ private struct PacketFile {
         count += 1
     }
 
-    /// Returns the complete file.
     func file(comments: [String]) -> [UInt8] {
         let version = [UInt8](littleEndian: 1, count: 2) + [0, 0]
         let unknownLength = [UInt8](repeating: 0xFF, count: 8)

@@ -93,9 +93,7 @@ struct CompanionProgram: Sendable {
     var name: String
     /// The package's folder in the repository.
     var package: String
-    /// The Debian package with the program.
     var debian: String
-    /// The error code if the program is missing.
     var missing: String
 
     /// Runs the program with all options, except that `--version` prints the version of `nfc`, like every command.
@@ -117,7 +115,6 @@ struct CompanionProgram: Sendable {
         return found
     }
 
-    /// How to get the program.
     var installation: String { "Install the package \(debian), or build it in a clone: dev/nested build \(package)" }
 
     /// The program's paths in the clone's build folders, starting with this program's build configuration.

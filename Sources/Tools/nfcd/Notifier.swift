@@ -13,9 +13,7 @@ final class Notifier {
         case notShown(NotificationSubject, reason: String)
         case activated(NotificationSubject, token: String?)
         case closed(NotificationSubject, isDismissed: Bool)
-        /// The notification server has exited, so all notifications are gone.
         case gone
-        /// The notification server is running.
         case ready
     }
 
@@ -74,7 +72,6 @@ final class Notifier {
         Set(notifications.values.filter { $0.subject == .summary }.flatMap(\.entries))
     }
 
-    /// Shows a notification, replacing the subject's previous one.
     func show(_ subject: NotificationSubject, of entries: [InboxEntry.ID], _ content: NotificationContent) {
         withdrawnSubjects.remove(subject)
         pendingRequests.removeAll { $0.topic.subject == subject }
@@ -226,7 +223,6 @@ final class Notifier {
         sendWaiting()
     }
 
-    /// Returns the reason in an error answer.
     private static func reason(_ error: ReceivedMessage) -> String {
         error.values().first?.text ?? "No program shows notifications."
     }

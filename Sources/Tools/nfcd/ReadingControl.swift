@@ -11,7 +11,6 @@ import UserBus
 
 /// Decides whether to read tags, depending on system conditions, the reader, and the apps using the reader.
 final class ReadingControl {
-    /// The last logged state of tag reading.
     private struct LoggedState {
         /// Nil before the first log line.
         var isReading: Bool?

@@ -153,7 +153,6 @@ final class Service {
         return loop.machine.isLocked ? "locked" : "opening"
     }
 
-    /// Opens an entry with the apps currently installed.
     private func activate(_ id: InboxEntry.ID) {
         links.inOrder { [weak self] in
             guard let self else { return }

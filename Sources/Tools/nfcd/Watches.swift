@@ -5,7 +5,6 @@ import Foundation
 import Glibc
 import LinuxSupport
 
-/// Monitors cameras and radio switches.
 final class DeviceWatch {
     /// The minimum time between checks, so that a program that constantly opens and closes a camera costs little.
     private static let settling = DispatchTimeInterval.milliseconds(200)

@@ -20,7 +20,6 @@ protocol ImageFields {
 }
 
 extension ImageFields {
-    /// Returns an error about a value.
     func error(_ code: TagImageError.Code, _ key: String, _ reason: String) -> TagImageError {
         TagImageError(code, reason, line: line(key))
     }

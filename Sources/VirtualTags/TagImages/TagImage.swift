@@ -93,7 +93,6 @@ extension TagImage {
         /// read.
         case tagInfo = "taginfo"
 
-        /// The format's name, for sentences.
         var name: String {
             switch self {
             case .flipper: "A Flipper file"
@@ -176,13 +175,9 @@ extension TagImage {
 
 /// A file from which an image was read.
 protocol ImageSource: Sendable {
-    /// The file's format.
     var format: TagImage.Format { get }
-    /// The bytes of the file.
     var bytes: [UInt8] { get }
-    /// The contents of the tag in the file.
     var contents: TagContents { get }
-    /// The remarks from reading the file.
     var remarks: [TagImageRemark] { get }
     /// The names of the parts that ``contents`` can't store.
     var leftOut: [String] { get }
@@ -387,7 +382,6 @@ extension TagContents {
         }
     }
 
-    /// Sentences about parts of the tag's memory that are missing in the image.
     var missingParts: [String] {
         switch self {
         case .type2(let contents): contents.missingParts

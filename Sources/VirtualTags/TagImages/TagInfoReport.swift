@@ -153,7 +153,6 @@ struct TagInfoScan {
     private(set) var uid: [UInt8] = []
     /// The blocks by type in lower case, such as `ultralight`.
     private(set) var blocks: [String: [Block]] = [:]
-    /// The texts by section title.
     private(set) var texts: [String: String] = [:]
 
     init(parsing bytes: [UInt8]) throws(TagImageError) {

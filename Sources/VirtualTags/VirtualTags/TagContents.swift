@@ -310,7 +310,6 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         .type4(Type4Contents(frontEnd: .nfcA(uid: uid, ats: ats), kind: kind))
     }
 
-    /// Creates a random identifier that fits the product.
     package func identifier(using generator: inout some RandomNumberGenerator) -> [UInt8] {
         func random(_ count: Int) -> [UInt8] {
             (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }

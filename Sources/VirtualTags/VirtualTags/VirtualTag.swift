@@ -40,13 +40,11 @@ extension VirtualTag {
     public func answers(to identifier: [UInt8]) -> Bool { self.identifier == identifier }
 }
 
-/// The state machine behind a virtual tag: it receives a frame and returns the answer.
 protocol TagChip: Sendable {
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer?
     mutating func losePower()
 }
 
-/// A virtual tag with its chip behind a lock.
 protocol ChipTag: VirtualTag {
     associatedtype Chip: TagChip
     var chip: Locked<Chip> { get }
@@ -213,7 +211,6 @@ extension SplitMix64 {
     /// Creates a generator from a tag's identifier, so that a tag behaves the same in every run.
     package init(identifier: [UInt8]) { self.init(seed: UInt64(bytes: identifier)) }
 
-    /// Returns random bytes.
     package mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 24) }
     }

@@ -220,8 +220,7 @@ struct EmulatedReaderTests {
     @Test func `class FF command: data and expected length, short or extended (ISO/IEC 7816-4, 5.2)`() throws {
         for (body, data, expectedLength) in [
             ("", "", nil), ("05", "", 5), ("00", "", 0), ("020708", "0708", nil), ("02070809", "0708", 9),
-            ("0009", "", 9), ("000102", "", 0x0102), ("0000020708", "0708", nil), ("00000207080000", "0708", 0),
-            ("000000", "", 0),
+            ("000102", "", 0x0102), ("0000020708", "0708", nil), ("00000207080000", "0708", 0), ("000000", "", 0),
         ] as [(String, String, Int?)] {
             let command = try #require(ReaderCommand([UInt8](hex: "FFCA0102" + body)))
             #expect(command.instruction == 0xCA && command.p1 == 1 && command.p2 == 2)

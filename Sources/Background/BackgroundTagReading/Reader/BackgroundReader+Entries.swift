@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// Handles a tag from reading to the inbox.
 extension BackgroundReader {
     mutating func read(_ reading: TagReading, _ id: InboxEntry.ID, _ now: Duration) -> [Action] {
         guard conditions.allowReading else { return [.note(.notEligible(conditions.obstacles))] }

@@ -143,9 +143,7 @@ public struct BackgroundReader: Sendable {
     var hasSummary = false
     var presence = TagPresence()
     var limiter = ArrivalLimiter()
-    /// The messages of the entries from an earlier run.
     var restoredMessages: Set<[UInt8]> = []
-    /// When reading started in this run.
     var readingStart: Duration?
     /// For how long after the start of reading a tag with a message of an earlier run counts as never removed.
     static let restartTime = Duration.seconds(5)

@@ -227,7 +227,6 @@ public enum ReaderState: Sendable, Hashable {
 public struct RadioSwitches: Sendable, Hashable {
     /// How many bytes of an event are used. Newer systems may send more.
     public static let eventSize = 8
-    /// The maximum number of switches.
     static let maximumCount = 256
     private static let nfc: UInt8 = 8
 

@@ -9,9 +9,7 @@ package struct CachedAssociation: Sendable, Hashable {
     /// The longest wait after a failure, in seconds: six hours.
     package static let longestRetryInterval: Int64 = 6 * 3600
 
-    /// The domain in ASCII.
     package let domain: String
-    /// The file as served by the site; nil when the site has no file.
     package var file: [UInt8]?
     /// When the site last answered, with or without a file, in seconds since 1970; nil if it has never answered.
     package var answered: Int64?

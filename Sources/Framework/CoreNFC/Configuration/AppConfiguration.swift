@@ -10,7 +10,6 @@ import TextSafety
 ///
 /// This is a plain value, so that tests can check without an app how iOS would react.
 package struct AppConfiguration: Sendable, Hashable {
-    /// The content of a property list file.
     package struct PropertyFile: Sendable, Hashable {
         /// The path of the file.
         package var path: String
@@ -25,7 +24,6 @@ package struct AppConfiguration: Sendable, Hashable {
         package subscript(key: Key) -> [String] { values[key.rawValue] ?? [] }
     }
 
-    /// The keys that Core NFC reads.
     package enum Key: String, Sendable {
         case usageDescription = "NFCReaderUsageDescription"
         case selectIdentifiers = "com.apple.developer.nfc.readersession.iso7816.select-identifiers"
@@ -63,12 +61,10 @@ package struct AppConfiguration: Sendable, Hashable {
         executable: Bundle.main.executablePath ?? CommandLine.arguments.first ?? ""
     )
 
-    /// The configuration for new sessions.
     package static var current: AppConfiguration {
         scoped ?? NFCEnvironment.ofTest?.app.map { AppConfiguration($0) } ?? process
     }
 
-    /// Creates the configuration of a test from declarations in code.
     private init(_ app: AppProperties) {
         self.init(
             infoPlist: app.infoPlist.map { PropertyFile(path: "the test's Info.plist", values: $0.mapValues(\.texts)) },
@@ -104,10 +100,6 @@ extension AppConfiguration {
     /// with the executable's name and the extension `entitlements`. These are searched for beside the executable, in
     /// its bundle, and in the resources of the package target with the executable's name. `NFC_STRICT=1` makes the
     /// configuration strict.
-    ///
-    /// - Parameters:
-    ///   - environment: the variables of the process.
-    ///   - executable: the path of the executable.
     package init(environment: [String: String], executable: String) {
         let program = URL(fileURLWithPath: executable)
         let directory = program.deletingLastPathComponent()
@@ -178,25 +170,17 @@ extension AppConfiguration {
 }
 
 extension AppConfiguration {
-    /// The kind of session that an app begins.
     package enum Request: Sendable, Hashable {
-        /// An NDEF session.
         case ndef
         /// A tag session. The values say whether its polling options contain ISO 18092 and PACE.
         case tags(feliCa: Bool, pace: Bool)
-        /// A VAS session.
         case vas
-        /// A session for payment cards.
         case payment
-        /// Card emulation.
         case cardEmulation
     }
 
-    /// A missing entry of an app's configuration.
     package struct Violation: Error, Sendable, Hashable {
-        /// The key of the missing entry.
         package var key: Key
-        /// The file that lacks the entry.
         package var file: String
         /// A sentence that says how to add the entry.
         package var fix: String
@@ -204,25 +188,20 @@ extension AppConfiguration {
         /// A text for people with the key, the file and the fix.
         package var message: String { "\(key.rawValue) is missing from \(file). \(fix)" }
 
-        /// The error that the app receives.
         package var readerError: NFCReaderError {
             NFCReaderError(.readerErrorSecurityViolation, reason: message)
         }
     }
 
-    /// The reaction of iOS to a request.
     package enum Verdict: Sendable, Hashable {
         /// The session runs. The notes list the entries that an app without configuration files would need on iOS.
         case allowed(notes: [Violation])
         /// The session ends at once, with code 2.
         case refused(Violation)
-        /// The process ends.
         case endsProcess(Violation)
     }
 
     /// Returns how iOS would react to a request.
-    ///
-    /// - Parameter configuration: the app's declarations.
     package static func evaluate(_ configuration: AppConfiguration, _ request: Request) -> Verdict {
         var notes: [Violation] = []
         for need in needs(of: request) {

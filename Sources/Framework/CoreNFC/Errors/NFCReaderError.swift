@@ -232,14 +232,12 @@ extension NFCReaderError {
         error.map { NFCReaderError($0).traceText } ?? "no error"
     }
 
-    /// Creates an error with a sentence about the cause.
     init(_ code: Code, reason: String, text: String? = nil) {
         var info: [String: Any] = [NSLocalizedFailureReasonErrorKey: reason]
         if let text { info[NSLocalizedDescriptionKey] = text }
         self.init(code, userInfo: info)
     }
 
-    /// Creates the error of a command that the session or the tag did not execute.
     init(_ error: CommandError) {
         switch error {
         case .sessionInvalidated:
@@ -285,7 +283,6 @@ extension NFCReaderError {
         self.init(code, reason: error.reason, text: text)
     }
 
-    /// Creates the error with which a session reports its end to its delegate.
     init(_ end: SessionEnd) {
         switch end {
         case .userCanceled: self.init(.readerSessionInvalidationErrorUserCanceled)
@@ -307,7 +304,6 @@ extension NFCReaderError {
 }
 
 extension Result where Failure == CommandError {
-    /// The failure as an app receives it.
     var readerError: NFCReaderError? {
         if case .failure(let error) = self { return NFCReaderError(error) }
         return nil

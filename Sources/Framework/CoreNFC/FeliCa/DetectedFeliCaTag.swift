@@ -4,7 +4,6 @@ import NFCSessions
 import TagLink
 import TagProtocols
 
-/// The framework's implementation of ``NFCFeliCaTag``.
 final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
     /// The system that polling selected.
     private struct System {
@@ -30,7 +29,6 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
     var currentSystemCode: Data { Data(system.withLock { $0.code }) }
     var currentIDm: Data { Data(system.withLock { $0.idm }) }
 
-    /// Sends a command to the selected system.
     private func send<Value>(
         _ command: FeliCaPacket.Command,
         _ parameters: @autoclosure () throws -> [UInt8] = [],

@@ -87,9 +87,7 @@ enum FeliCaPacket {
 
 /// An answer of a FeliCa card, starting with the response code (FeliCa Card User's Manual, 4).
 struct FeliCaAnswer {
-    /// The IDm of the card that answered.
     let idm: [UInt8]
-    /// The data after the IDm.
     private let data: [UInt8]
 
     /// Parses an answer to a command.
@@ -130,7 +128,6 @@ struct FeliCaAnswer {
         return Self.split(data[1...], by: 2)
     }
 
-    /// Decodes a mode, which is one byte.
     func mode() throws -> Int {
         guard data.count == 1 else {
             throw NFCReaderError.unexpectedLength("The mode should have 1 byte, but has \(data.count).")

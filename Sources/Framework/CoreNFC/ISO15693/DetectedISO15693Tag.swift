@@ -3,7 +3,6 @@ import Foundation
 import NFCSessions
 import TagProtocols
 
-/// The framework's implementation of ``NFCISO15693Tag``.
 final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable {
     typealias Flags = NFCISO15693RequestFlag
     /// The completion handlers of commands, named after the values that they receive in addition to an error.
@@ -24,7 +23,6 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
 
     // MARK: Exchanges
 
-    /// Sends a command and decodes the data after the flags of the response.
     private func send<Value>(
         _ command: ISO15693Packet.Command,
         _ flags: Flags,
@@ -41,7 +39,6 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         )
     }
 
-    /// Sends a command whose response has no data.
     private func send(
         _ command: ISO15693Packet.Command,
         _ flags: Flags,
@@ -51,7 +48,6 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         send(command, flags, parameters, or: (), decode: { try $0.expectNoData() }) { completion($1) }
     }
 
-    /// Sends a command that no tag answers.
     private func sendWithoutAnswer(
         _ command: ISO15693Packet.Command,
         _ flags: Flags,
@@ -391,7 +387,6 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         try ISO15693Packet.frame(.readMultipleBlocks, flags: .highDataRate, uid: uid, parameters: .blocks(range))
     }
 
-    /// Reads the next chunk of a range, then the rest.
     private func readChunks(
         of size: Int,
         _ range: NSRange,

@@ -37,11 +37,9 @@ enum ISO15693Packet {
         var isExtended: Bool { rawValue >= 0x30 }
     }
 
-    /// The data after the UID of a request.
     enum Parameters {
         case none
         case byte(UInt8)
-        /// A block number, and the data to write.
         case block(Int, data: Data? = nil)
         /// The first block, the number of blocks minus one, and the data to write.
         case blocks(NSRange, data: [Data]? = nil)
@@ -222,7 +220,6 @@ struct ISO15693Answer: Sendable {
         return Data(data)
     }
 
-    /// Decodes several blocks of the same size.
     func blocks(count: Int, withStatus: Bool) throws -> [Data] {
         guard count > 0, data.count % count == 0, (1...32).contains(data.count / count - (withStatus ? 1 : 0)) else {
             throw NFCReaderError.unexpectedLength("\(count) blocks don't fit in an answer of \(data.count) bytes.")
@@ -241,7 +238,6 @@ struct ISO15693Answer: Sendable {
         return data.map { NSNumber(value: Int($0)) }
     }
 
-    /// Decodes a response to Get System Information.
     func systemInfo() throws -> NFCISO15693SystemInfo {
         guard data.count >= 9 else {
             throw NFCReaderError.unexpectedLength(

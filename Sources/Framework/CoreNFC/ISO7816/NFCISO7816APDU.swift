@@ -104,7 +104,6 @@ public struct NFCISO7816ResponseAPDU {
         self.init(statusWord1: statusWord1, statusWord2: statusWord2, payload: payload)
     }
 
-    /// Splits an answer into data and status word.
     init(parsing bytes: [UInt8]) throws {
         guard bytes.count >= 2 else { throw NFCReaderError.unexpectedLength("The card's answer has no status word.") }
         self.init(
@@ -112,42 +111,6 @@ public struct NFCISO7816ResponseAPDU {
             statusWord2: bytes[bytes.count - 1],
             payload: Data(bytes.dropLast(2))
         )
-    }
-}
-
-/// The part of a command APDU after the header (ISO/IEC 7816-4, 5.2): Lc, data and Le.
-struct APDUBody {
-    /// The range of the data in the command.
-    private(set) var data = 4..<4
-    /// Le; -1 if absent.
-    private(set) var expectedLength = -1
-
-    /// Parses the lengths of a command.
-    ///
-    /// - Parameter bytes: one whole command.
-    /// - Returns: nil when the command is shorter than its header, or when its length does not match Lc and Le.
-    init?(parsing bytes: [UInt8]) {
-        guard bytes.count >= 4 else { return nil }
-        // Lc and Le have one byte each, or in the extended form, after a byte of 0, two bytes each.
-        let isExtended = bytes.count > 5 && bytes[4] == 0
-        guard !isExtended || bytes.count >= 7 else { return nil }
-        let (first, width) = isExtended ? (5, 2) : (4, 1)
-        func length(at index: Int) -> Int {
-            isExtended ? Int(high: bytes[index], low: bytes[index + 1]) : Int(bytes[index])
-        }
-        func expected(at index: Int) -> Int {
-            let length = length(at: index)
-            return length > 0 ? length : isExtended ? 65_536 : 256
-        }
-        let start = first + width
-        if bytes.count == start {
-            expectedLength = expected(at: first)
-        } else if bytes.count > start {
-            let end = start + length(at: first)
-            guard end > start, bytes.count == end || bytes.count == end + width else { return nil }
-            data = start..<end
-            if bytes.count > end { expectedLength = expected(at: end) }
-        }
     }
 }
 

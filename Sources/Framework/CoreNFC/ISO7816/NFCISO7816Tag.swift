@@ -78,7 +78,6 @@ extension NFCISO7816Tag {
     }
 }
 
-/// The framework's implementation of ``NFCISO7816Tag``.
 final class DetectedISO7816Tag: TagObject, NFCISO7816Tag, @unchecked Sendable {
     override var kind: String { "NFCISO7816Tag" }
     var type: __NFCTagType { .iso7816Compatible }
@@ -115,8 +114,6 @@ final class DetectedISO7816Tag: TagObject, NFCISO7816Tag, @unchecked Sendable {
 
 extension TagObject {
     /// Sends an APDU if the app's configuration allows it.
-    ///
-    /// - Parameter connecting: whether to connect to the tag first.
     func transmit(
         _ apdu: NFCISO7816APDU,
         connecting: Connecting,

@@ -100,7 +100,6 @@ extension NFCMiFareTag {
     }
 }
 
-/// The framework's implementation of ``NFCMiFareTag``.
 final class DetectedMiFareTag: TagObject, NFCMiFareTag, @unchecked Sendable {
     /// The maximum number of bytes in a command, without the checksum.
     private static let maximumLength = 253

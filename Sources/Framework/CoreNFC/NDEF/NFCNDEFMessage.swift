@@ -55,7 +55,6 @@ public final class NFCNDEFMessage: NSObject, NSSecureCoding {
 extension NFCNDEFMessage {
     /// Parses a message.
     ///
-    /// - Parameter bytes: the bytes of one whole message.
     /// - Throws: `NDEFError` with the first rule that the bytes violate.
     convenience init(parsing bytes: [UInt8]) throws(NDEFError) {
         let message = try NDEFMessage(decoding: bytes)

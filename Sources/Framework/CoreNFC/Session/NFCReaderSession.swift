@@ -52,7 +52,6 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     let runtime: ReaderSession?
     let environment: NFCEnvironment
     let configuration: AppConfiguration
-    /// The session's number in this process.
     let number: Int
     private static let count = Locked(0)
     private let delegateBox: WeakBox
@@ -65,7 +64,6 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         /// The alert message of a session without a reader, and whether a session that never used the reader has ended.
         var alertMessage = ""
         var hasEnded = false
-        /// Whether the app ended the session.
         var isInvalidated = false
         /// Whether tags or messages were reported to the delegate.
         var hasDelivered = false
@@ -166,7 +164,6 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     /// Whether the delegate conforms to its protocol in the current isolation, see ``Optional/conforms(to:)``.
     var delegateConformsHere: Bool { true }
 
-    /// Whether the app ended the session.
     var isInvalidated: Bool { locals.withLock { $0.isInvalidated } }
 
     /// The app is about to use the session, perhaps in a delegate method that has not been reported yet.
@@ -175,7 +172,6 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     /// The session became active. Called on ``sessionQueue``.
     func didBecomeActive() {}
 
-    /// Tags were found. Called on ``sessionQueue``.
     func didDetect(_ tags: [ConnectableTag]) {}
 
     /// The session has ended. Called on ``sessionQueue``.
@@ -217,13 +213,11 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         }
     }
 
-    /// Ends an active session with an error that the reader has not caused.
     func end(with error: NFCReaderError) {
         locals.withLock { $0.error = error }
         runtime?.fail(.unsupported(reason: error.localizedDescription))
     }
 
-    /// Ends a session without a reader as soon as it begins.
     private func endWithoutReader() {
         guard case .none(let reason) = environment.reader else { return }
         environment.noticeOnce(reason)
@@ -334,22 +328,17 @@ extension NFCReaderSession {
     }
 
     /// Reports a call of the app's delegate, just before it.
-    ///
-    /// - Parameter detail: a description of the arguments.
     func noteCallback(_ name: String, _ detail: @autoclosure () -> String = "") {
         environment.host?.note(.callback(name: name, detail: detail()), of: number)
     }
 
-    /// Reports a call of the app on a tag to a simulated phone.
     func report(_ name: String, sent: [UInt8] = [], received: [UInt8] = [], _ error: (any Error)? = nil) {
         let code = error.map { ($0 as? NFCReaderError)?.errorCode ?? 0 }
         environment.host?.note(.called(name: name, sent: sent, received: received, error: code), of: number)
     }
 
-    /// Notes a call of the app in a test's trace.
     func noteCall(_ call: String) { environment.testContext?.note("app: \(call)") }
 
-    /// Notes a call of the app's delegate in a test's trace.
     func noteCallInTrace(_ name: String, _ detail: @autoclosure () -> String = "") {
         guard let test = environment.testContext else { return }
         let detail = detail()
@@ -362,7 +351,6 @@ extension NFCReaderSession {
 
     func noteBegin() { environment.host?.note(.began("\(type(of: self))"), of: number) }
 
-    /// Reports that the app restarts polling, if the session is active.
     func noteRestart() {
         noteCall("restartPolling()")
         if runtime?.isActive == true { environment.host?.note(.restarted, of: number) }
@@ -386,7 +374,6 @@ enum MainQueue {
         case unknown
         /// A test block was put on the queue, and has not run yet.
         case asked
-        /// A block has run.
         case served
         /// A block has not run in time.
         case unserved

@@ -34,9 +34,7 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     /// The tags to look for at first, and after ``restartPolling()``.
     private let search: TagSearch
-    /// The tags to look for now.
     private let currentSearch: Locked<TagSearch>
-    /// The tags that the session reported last.
     private let lastTags = Locked(UncheckedSendableBox<[NFCTag]>([]))
 
     /// Creates a session.
@@ -247,7 +245,6 @@ open class NFCPaymentTagReaderSession: NFCTagReaderSession {
 
 /// The tags that a session looks for, computed from its configuration and the app's lists.
 struct TagSearch: Sendable {
-    /// The technologies.
     var options: NFCTagReaderSession.PollingOption
     /// The applications, in order, in upper-case hexadecimal digits.
     var applications: [String]
@@ -311,7 +308,6 @@ struct TagSearch: Sendable {
 }
 
 extension NFCReaderSession {
-    /// Reports that a card has none of the applications in the app's list.
     func reportMissingApplication(of tag: ConnectableTag, in search: TagSearch) {
         guard tag.hasNoApplication else { return }
         let arrives = tag.target.technology == .nfcA && search.options.contains(.iso14443)

@@ -23,7 +23,6 @@ final class WeakBox: @unchecked Sendable {
 }
 
 extension Result where Failure == any Error {
-    /// Creates a result from the arguments of a completion handler: a value and an optional error.
     init(_ value: Success, _ error: (any Error)?) {
         self = error.map { .failure($0) } ?? .success(value)
     }
@@ -31,7 +30,6 @@ extension Result where Failure == any Error {
 
 // MARK: The asynchronous form of a command
 
-/// The result of a command, for the task that waits for it.
 private typealias Reply<Value> = UncheckedSendableBox<Result<Value, any Error>>
 
 /// Waits for a command that ends with a result.

@@ -27,7 +27,6 @@ public enum NFCTag {
     /// result. Connecting to the tag again always checks that it is present.
     public var isAvailable: Bool { ndefTag.isAvailable }
 
-    /// The tag as an NDEF tag.
     var ndefTag: any NFCNDEFTag {
         switch self {
         case .feliCa(let tag): tag
@@ -45,7 +44,6 @@ public enum NFCTag {
     /// Creates the object for a tag according to the data from its detection.
     ///
     /// - Parameters:
-    ///   - context: the tag's handle, and data from its session.
     ///   - hasApplicationList: whether the app lists applications. If not, every card that is not a MIFARE card counts
     ///     as an ISO 7816 tag with no application selected.
     /// - Returns: nil for a tag that phones don't detect, such as a MIFARE Classic.
@@ -126,13 +124,10 @@ public enum __NFCTagType: UInt, Sendable {
     case miFare = 4
 }
 
-/// A tag's handle, and the data that its object needs from its session.
 package struct TagContext {
     let handle: ConnectableTag
     let session: WeakBox
-    /// The queue for completion handlers.
     let queue: DispatchQueue
-    /// The app's declarations.
     let configuration: AppConfiguration
 
     package init(
@@ -254,7 +249,6 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
         change("writeLock", completionHandler) { tag throws(TagError) in try await tag.lock() }
     }
 
-    /// Writes or locks the tag.
     private func change(
         _ name: String,
         sending message: [UInt8] = [],
@@ -294,9 +288,7 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
     ///   - packet: the bytes; throws when the caller's parameters are wrong.
     ///   - answer: whether and when the tag answers.
     ///   - policy: how often and how soon to send the packet again.
-    ///   - connecting: whether to connect to the tag first.
     ///   - other: the value that the completion handler gets together with an error.
-    ///   - decode: decodes the answer.
     ///   - completion: called once, on the session's queue.
     func exchange<Value>(
         _ packet: @autoclosure () throws -> [UInt8],

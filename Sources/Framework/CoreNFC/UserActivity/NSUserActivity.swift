@@ -27,7 +27,6 @@ open class NSUserActivity: NSObject {
         ])
     }
 
-    /// Creates an activity for a link that was read from a tag.
     package init(webpageURL: URL, ndefMessagePayload: NFCNDEFMessage) {
         activityType = NSUserActivityTypeBrowsingWeb
         storage = Locked(Fields(webpageURL: webpageURL))

@@ -22,7 +22,6 @@ final class ConformanceStage: Sendable {
         setup.field.removeAll()
     }
 
-    /// Ends the session and empties the field.
     func clear() async {
         setup.field.arm(FaultPlan())
         setup.field.removeAll()
@@ -31,7 +30,6 @@ final class ConformanceStage: Sendable {
 
     // MARK: The session
 
-    /// Begins a session and waits for its first tags.
     func scan(_ plan: PollingPlan = .ndef) async throws -> [ConnectableTag] {
         await endSession()
         let environment = setup.makeEnvironment()
@@ -53,7 +51,6 @@ final class ConformanceStage: Sendable {
         return try await nextTags()
     }
 
-    /// Begins a session and returns the only tag that it finds.
     func scanOne(_ plan: PollingPlan = .ndef) async throws -> ConnectableTag { try await one(of: scan(plan)) }
 
     /// Begins a session without cached data, and connects to the only tag that it finds.
@@ -68,7 +65,6 @@ final class ConformanceStage: Sendable {
         return tags[0]
     }
 
-    /// Waits for the tags that the session finds next.
     func nextTags() async throws -> [ConnectableTag] {
         let end = ContinuousClock.now + setup.patience
         while ContinuousClock.now < end {
@@ -82,7 +78,6 @@ final class ConformanceStage: Sendable {
         throw ConformanceFailure(description: "The reader did not find the tag.", isLimit: true)
     }
 
-    /// Looks for tags again.
     func restartPolling() { state.withLock { $0.session }?.restartPolling() }
 
     private func endSession() async {
@@ -166,7 +161,6 @@ final class ConformanceStage: Sendable {
         }
     }
 
-    /// Sends a packet of the app to the connected tag.
     func send(_ bytes: [UInt8], to tag: ConnectableTag) async throws -> [UInt8] {
         guard let session = state.withLock({ $0.session }) else { return [] }
         let packet = TagPacket(bytes, answer: .within(.milliseconds(20)), deliversRefusals: true)
@@ -192,7 +186,6 @@ final class ConformanceStage: Sendable {
         try expect(isExpected(answer), "\(name) was answered with \(answer).")
     }
 
-    /// Sends a packet of the app to the connected tag, and expects an answer.
     func send(_ name: String, _ bytes: [UInt8], to tag: ConnectableTag, expecting answer: [UInt8]) async throws {
         try await send(name, bytes, to: tag) { $0 == answer }
     }

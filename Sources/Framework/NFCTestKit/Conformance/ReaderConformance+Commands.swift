@@ -4,7 +4,6 @@ import TagLink
 import VirtualTags
 
 extension ReaderConformance {
-    /// The scenarios with commands that apps build themselves.
     static let commandScenarios: [Scenario] =
         ConformanceTag.all.filter { ["Type 4A", "Type 4B"].contains($0.name) }.flatMap { tag in
             [

@@ -21,7 +21,6 @@ extension ReaderConformance {
         ("arrives after the session has started", arriveLate),
     ]
 
-    /// The scenarios for every type of tag.
     static func scenarios(of tag: ConformanceTag) -> [Scenario] {
         uses.map { use in Scenario("\(tag.name): \(use.name)", needs: tag.needs) { try await use.body(tag, $0) } }
     }

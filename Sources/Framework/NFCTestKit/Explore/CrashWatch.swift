@@ -14,7 +14,6 @@ import TagTrace
     ///
     /// Sendable because each value is set once, or under a lock, and the handler only reads the values.
     @safe private final class Table: @unchecked Sendable {
-        /// The previous action for each signal, by signal number.
         let previous = UnsafeMutablePointer<sigaction>.allocate(capacity: 64)
         let notes = UnsafeMutablePointer<Unmanaged<RunNote>?>.allocate(capacity: limit)
         let count = Atomic(0)
@@ -142,7 +141,6 @@ import TagTrace
         Self.unused.withLock { $0.append(self) }
     }
 
-    /// Begins a run.
     func begin(_ script: FaultScript?, in tracker: TestTracker) {
         (count, headCount, exchanges) = (0, 0, 0)
         add("an exploration was in this run: \(script.map { "NFC_REPLAY=\($0)" } ?? "no fault, in the first run")")

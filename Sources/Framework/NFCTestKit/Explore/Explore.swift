@@ -114,12 +114,10 @@ public func explore<Value: Equatable & Sendable>(
 public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
     /// The runs with one kind of fault.
     struct Part: Sendable {
-        /// The name in a report.
         var name: String
         var hasRuns = true
         /// Whether to make further runs in which the tag comes back and is lost again at each later exchange.
         var losesTwice = false
-        /// Whether the exploration fails if no fault happens in a run.
         var mustHappen = false
         /// Returns the fault scripts to run, derived from the run without faults.
         var runs: @Sendable (Course) throws(FieldError) -> [FaultScript]
@@ -131,9 +129,7 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
         }
     }
 
-    /// The events of the run without faults.
     struct Course {
-        /// For each exchange, whether a tag answered it.
         var answered: [Bool]
         var writes: Int
         var sessions: Int
@@ -150,7 +146,6 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
             }
         }
 
-        /// Returns a script for each exchange, with this fault.
         func eachExchange(_ kind: FaultScript.Kind, absence: Int? = nil) -> [FaultScript] {
             each(kind, at: answered.indices, absence: absence)
         }

@@ -3,16 +3,13 @@ import Glibc
 import LinuxSupport
 import NFCSessions
 
-/// Makes the runs of an exploration.
 struct Explorer {
-    /// A run, and further data about its field.
     private struct CompletedRun {
         var run: FlowRun
         var isVirtual: Bool
         var writes: Int
         var sessions: Int
         var connections: Int
-        /// The objects that were created in the run and may still be alive.
         var objects: LivingObjects
     }
 
@@ -34,7 +31,6 @@ struct Explorer {
     private var checkedNames: Set<String> = []
     /// The last run, if some of its objects are still alive. The next run may replace and free them.
     private var possibleLeak: (run: FlowRun, objects: LivingObjects)?
-    /// Shows the progress of the runs with faults.
     private var progress: ExplorationProgress?
     /// Whether any run had work that can't be tracked: other threads, timers, sockets.
     private var hasUntracked = false
@@ -329,7 +325,6 @@ struct Explorer {
         )
     }
 
-    /// Creates the second tag, if the script needs one.
     private func companion(for script: FaultScript, in field: TestField) async throws -> NearbyTag? {
         let isSwapped = script.steps.contains { $0.kind == .swap }
         guard isSwapped || script.steps.contains(where: { $0.kind == .second }), let spec = settings.tags.first,
@@ -375,7 +370,6 @@ struct ExplorationProgress {
         }
     }
 
-    /// Removes the line with the progress.
     func end() {
         if lastShown > .zero { Self.write("\r\u{1B}[K") }
     }

@@ -24,14 +24,12 @@ import VirtualTags
 /// Exchanges, writes, sessions and connections are numbered from 1. `+` joins faults. A comma after a loss makes the
 /// tag come back before the next loss: `loss@3,loss@9`. `#` precedes the seed.
 public struct FaultScript: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
-    /// The kind of a fault.
     enum Kind: String, Sendable, CaseIterable {
         case loss, silence, nak, flip, old, new, mixed, slip, done, cancel, stop, busy, second, swap, background, gone
 
         var isTear: Bool { self == .old || self == .new || self == .mixed }
     }
 
-    /// A fault and the moment at which it happens.
     struct Step: Sendable, Hashable, CustomStringConvertible {
         var kind: Kind
         /// The number of the exchange, write, session or connection, depending on the kind.
@@ -151,12 +149,10 @@ extension FaultScript {
     }
 }
 
-/// Applies the faults of a ``FaultScript`` in a field.
 extension TestField {
     /// The default absence of a slipped tag, and the length of a second tag's visit.
     private static let absence = Duration.seconds(1)
 
-    /// Sets the faults of a run.
     func arm(_ script: FaultScript, companion: NearbyTag?) {
         guard let virtual else { return }
         var faults: [Fault] = []
@@ -219,7 +215,6 @@ extension TestField {
         }
     }
 
-    /// The steps of the run's script that happened.
     func happened(of script: FaultScript) -> [FaultScript.Step] {
         let events = state.withLock { $0.happened }
         let counts = virtual?.countsSinceArmed ?? (0, 0)
@@ -270,7 +265,6 @@ extension TestField {
         return true
     }
 
-    /// Whether a tag is the second tag and has already left.
     private func isGoneCompanion(_ tag: any VirtualTag) -> Bool {
         state.withLock { state in
             state.companionIsGone && state.tags.contains { $0.isCompanion && $0.virtual === tag }

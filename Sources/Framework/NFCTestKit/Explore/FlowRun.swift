@@ -46,11 +46,9 @@ public struct FlowRun: Sendable {
     public let trace: Trace
     /// The same tags after the first run, which has no faults; nil in the first run.
     public internal(set) var goal: [Tag]?
-    /// The result of the first run; nil in the first run.
     var goalResult: FlowResult?
     /// The text beside the check mark with which the first run ended; nil in the first run.
     var goalText: String?
-    /// The values that the first run wrote to each of its tags.
     var courses: [MemoryCourse] = []
     private let isCancelledByTest: Bool
     /// Whether the app has connected again to a tag that slipped away and came back as it was before the run.
@@ -132,7 +130,6 @@ public struct FlowRun: Sendable {
         return last?.state == .success ? last?.message : nil
     }
 
-    /// Whether the last session's sheet has shown a text.
     func lastSheetShows(_ text: String) -> Bool {
         let moments = sheet.reversed().drop { $0.content.state == .dismissed }.prefix { $0.content.state != .dismissed }
         return moments.contains { $0.content.message == text }
@@ -183,7 +180,6 @@ public struct FlowRun: Sendable {
     }
 }
 
-/// The value that a flow returned.
 struct FlowResult: Sendable, CustomStringConvertible {
     private let value: any Sendable
     private let equals: @Sendable (any Sendable) -> Bool
@@ -238,14 +234,12 @@ struct LivingObjects: Sendable {
 
     var isEmpty: Bool { references.isEmpty }
 
-    /// The objects that are still alive.
     var alive: LivingObjects {
         var alive = self
         alive.references.removeAll { $0.object == nil }
         return alive
     }
 
-    /// The objects that are still alive and not in `others`.
     func without(_ others: LivingObjects) -> LivingObjects {
         let otherIDs = Set(others.references.compactMap { $0.object.map { ObjectIdentifier($0) } })
         var rest = self
@@ -256,7 +250,6 @@ struct LivingObjects: Sendable {
         return rest
     }
 
-    /// The distinct names of the objects.
     var names: [String] {
         references.map(\.name).reduce(into: []) { names, name in
             if !names.contains(name) { names.append(name) }

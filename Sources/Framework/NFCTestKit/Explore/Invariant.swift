@@ -288,7 +288,6 @@ extension FlowRun {
         !shownErrors.isEmpty || sheet.contains { $0.content.state == .failure && !$0.content.message.isEmpty }
     }
 
-    /// A clause for messages, such as "the flow failed with …".
     fileprivate var howItFailed: String {
         guard let error else { return "the flow failed" }
         let words = "\(error)"
@@ -298,7 +297,6 @@ extension FlowRun {
     /// Whether the user has scanned again, see ``TestField/twice(_:)``.
     fileprivate var scansAgain: Bool { hasNote("the user scans again") }
 
-    /// Whether the trace has this note.
     func hasNote(_ text: String) -> Bool { trace.entries.contains { $0.event == .note(text) } }
 
     /// Whether the app connected to a tag after it had slipped away and come back, without searching for it again.

@@ -25,7 +25,6 @@ struct MemoryCourse: Sendable {
     var isEmpty: Bool { before.isEmpty }
     var hasWrites: Bool { !values.isEmpty }
 
-    /// Adds the state of the memory after a command.
     mutating func add(_ areas: [MemoryArea]) {
         for (index, area) in areas.enumerated() where index < last.count {
             for unit in area.differences(from: last[index]) {
@@ -38,7 +37,6 @@ struct MemoryCourse: Sendable {
     /// Describes the first wrong unit of the memory after a run; nil when the memory is right.
     ///
     /// - Parameters:
-    ///   - areas: the tag's memory after the run.
     ///   - isDone: whether the flow reported success. If so, all writes have to be complete.
     func finding(of areas: [MemoryArea], isDone: Bool) -> String? {
         // A flow may create files and delete them.
@@ -65,7 +63,6 @@ struct MemoryCourse: Sendable {
     /// values are not reported, because a flow may write something else in each run.
     ///
     /// - Parameters:
-    ///   - areas: the tag's memory after the run.
     ///   - units: the units of the first area to look at; nil for all units of all areas.
     func unfinishedUnit(of areas: [MemoryArea], among units: Set<Int>? = nil) -> String? {
         for (index, area) in areas.prefix(units == nil ? before.count : 1).enumerated() where index < last.count {
@@ -137,7 +134,6 @@ extension Invariant {
 }
 
 extension FlowRun {
-    /// Whether the first tag has what the flow writes to it without faults.
     fileprivate var firstTagIsDone: Bool {
         guard let course = courses.first, let tag = tags.first else { return true }
         return course.finding(of: tag.areasAfter, isDone: true) == nil
@@ -159,7 +155,6 @@ extension FlowRun {
 
 /// Records the memory of tags while a run without faults writes to it.
 extension TestField {
-    /// Starts to record the writes to the tags of the field.
     func watchMemory() {
         state.withLock { state in
             state.courses = state.tags.map { MemoryCourse($0.areasBefore) }
@@ -200,7 +195,6 @@ struct MemoryArea: Sendable, Equatable {
         return [MemoryArea(unitName: "byte", unit: 1, bytes: memory)]
     }
 
-    /// The units in which two states of the area differ.
     func differences(from other: MemoryArea) -> [Int] {
         guard bytes != other.bytes else { return [] }
         return (0..<max(unitCount, other.unitCount)).filter { self[unit: $0] != other[unit: $0] }

@@ -71,7 +71,6 @@ extension Type2Contents {
 
     private func bytes(of page: Int) -> [UInt8] { Array(memory.dropFirst(4 * page).prefix(4)) }
 
-    /// Makes all pages writable without the password.
     fileprivate mutating func removeProtection() {
         // AUTH0 is the last byte of the first configuration page, or the first byte of page 42 of Ultralight C.
         guard let page = product.firstConfigurationPage else { return }
@@ -80,10 +79,6 @@ extension Type2Contents {
     }
 
     /// Describes why nobody can open the protected pages; nil when somebody can.
-    ///
-    /// - Parameters:
-    ///   - before: the contents before the run.
-    ///   - trace: the exchanges of the run.
     fileprivate func lockout(since before: Type2Contents?, _ trace: Trace) -> String? {
         guard let start = firstProtectedPage, !passwordPages.isEmpty else { return nil }
         if let before, passwordPages.allSatisfy({ bytes(of: $0) == before.bytes(of: $0) }) { return nil }

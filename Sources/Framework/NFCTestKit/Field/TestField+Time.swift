@@ -3,7 +3,6 @@ import Glibc
 import NFCSessions
 import TagTrace
 
-/// A waiting call of ``TestField/settle()``.
 struct SettleCall {
     let continuation: CheckedContinuation<Void, Never>
     /// The time until which the call lets the phone's own pauses pass.
@@ -97,8 +96,6 @@ extension TestField {
     }
 
     /// The reason why a flow has not ended, and advice for its author.
-    ///
-    /// - Parameter idle: how long nothing happened.
     private func unfinished(after idle: Duration) -> (why: String, advice: String) {
         let limit = limit.components.seconds
         let next = drivenClock?.nextEvent?.deadline
@@ -158,7 +155,6 @@ extension TestField {
         )
     }
 
-    /// Ends a flow that works endlessly while the field's time does not advance.
     func stopEndless() {
         stop(
             .neverEnds,

@@ -24,7 +24,6 @@ public final class TestField: Sendable {
         var tags: [NearbyTag] = []
         var completions: [String: Int] = [:]
         var pending: [(name: String, fail: @Sendable (any Error) -> Void)] = []
-        /// The calls of ``settle()`` that wait.
         var settleCalls: [SettleCall] = []
         var stop: (@Sendable (FieldError) -> Void)?
         /// The task of the flow, until the field closes.
@@ -37,11 +36,9 @@ public final class TestField: Sendable {
         var shownErrors: [String] = []
         /// The errors that the app has shown after the sheet's check mark.
         var errorsAfterSuccess: [String] = []
-        /// Whether the test has pressed Cancel.
         var isCancelledByTest = false
         var tagsMade: UInt64 = 0
         var sessionsMade = 0
-        /// The steps of the script that have happened.
         var happened: [FaultScript.Step] = []
         /// How many times the test's code has connected to a tag.
         var connections = 0
@@ -51,7 +48,6 @@ public final class TestField: Sendable {
         /// sent something over a later connection.
         var connectionsAtReturn: Int?
         var triesAgain = false
-        /// Whether the second tag of an exploration has left.
         var companionIsGone = false
         /// The objects that the code under test created and has to free; nil when leaks aren't checked.
         var createdObjects: LivingObjects?
@@ -59,7 +55,6 @@ public final class TestField: Sendable {
         var courses: [MemoryCourse]?
         /// The text that the process writes if it ends during the run.
         var runNote: RunNote?
-        /// The number of writes in `courses`.
         var writesNoted = 0
 
         /// Adds a handler that was not called yet.
@@ -100,7 +95,6 @@ public final class TestField: Sendable {
     let limit: Duration
     let grace: IdleTimeout
     let tracker: TestTracker
-    /// The time at which the field was created, by the environment's clock.
     let start: Duration
     let state = Locked(State())
 

@@ -15,15 +15,12 @@ final class TestTracker: TestContext {
         /// The waiting function's name, as a client writes it.
         let call: String
         let queue: String
-        /// The kernel's ID of the waiting thread.
         let thread: Int32
         /// The field's time at which the wait ends at the latest; nil for no limit.
         let end: Duration?
         /// How many times the wait has checked its condition without success.
         var checkCount: UInt64 = 0
-        /// Whether the wait was signalled.
         var isSignalled = false
-        /// Whether the field's time has reached ``end``.
         var hasTimedOut = false
 
         /// Whether the wait will return without anything else. Its thread then counts as running.
@@ -33,15 +30,11 @@ final class TestTracker: TestContext {
     }
 
     struct Work: Sendable {
-        /// The number of work items that are queued and not started.
         var queued = 0
-        /// The number of work items that have started and not returned.
         var running = 0
         /// The kernel's IDs of the threads that run this work.
         var runners: [Int32] = []
-        /// The calls that block some of the running work.
         var waits: [Wait] = []
-        /// A counter that changes with every event.
         var activity: UInt64 = 0
         /// Whether a thread that the test did not start has called the test's code or used the test's sessions.
         var hasGuests = false
@@ -69,7 +62,6 @@ final class TestTracker: TestContext {
             return startingThreads == 0 && activity.areBlocked(threads)
         }
         var isOnThreads: Bool { startingThreads > 0 || !threads.isEmpty }
-        /// Whether there is work that is not tracked.
         var hasUntracked: Bool { hasGuests || hasSources }
     }
 
@@ -110,10 +102,6 @@ final class TestTracker: TestContext {
     var isOpen: Bool { state.withLock { $0.work.isOpen } }
 
     /// Shares the printed messages among the runs of an exploration, so that each message is printed only once.
-    ///
-    /// - Parameters:
-    ///   - lines: the messages so far.
-    ///   - run: names the run.
     func sharePrintedLines(_ lines: PrintedLines, of run: String) {
         state.withLock { ($0.printed, $0.run) = (lines, run) }
     }
@@ -189,7 +177,6 @@ final class TestTracker: TestContext {
         if jobs.isEmpty { passTimeAtRest() }
     }
 
-    /// Lets time pass on the calling thread if all work is tracked and at rest.
     func passTimeAtRest() {
         let isFree = state.withLock { state in
             guard state.work.isAtRest, state.work.isOpen, !state.work.hasUntracked, !state.work.isOnThreads else {
@@ -242,7 +229,6 @@ final class TestTracker: TestContext {
         }
     }
 
-    /// Records that a wait has checked its condition without success.
     func noteFailedCheck(_ id: UInt64) {
         state.withLock { state in
             let index = state.work.waits.firstIndex { $0.id == id }
@@ -254,7 +240,6 @@ final class TestTracker: TestContext {
         state.withLock { $0.work.waits.contains { $0.id == id && $0.isSignalled } }
     }
 
-    /// Records whether a wait was signalled.
     func wait(_ id: UInt64, isSignalled: Bool) {
         state.withLock { state in
             guard let index = state.work.waits.firstIndex(where: { $0.id == id }),
@@ -387,7 +372,6 @@ final class TestTracker: TestContext {
     }
 }
 
-/// Lines that are printed only once.
 final class PrintedLines: Sendable {
     private let lines = Locked<Set<String>>([])
 
@@ -395,7 +379,6 @@ final class PrintedLines: Sendable {
     func add(_ line: String) -> Bool { lines.withLock { $0.insert(line).inserted } }
 }
 
-/// How long a test has been idle, in real time.
 struct IdleState: Sendable {
     static let none = IdleState()
 

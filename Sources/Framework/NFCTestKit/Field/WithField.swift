@@ -220,7 +220,6 @@ extension TestField {
         }
     }
 
-    /// Runs code as the field's test.
     private func within<Value>(_ work: () -> Value) -> Value {
         CurrentTest.within(environment) { NFCEnvironment.$scoped.withValue(environment) { work() } }
     }
@@ -259,7 +258,6 @@ extension TestField {
 }
 
 extension Result {
-    /// Captures the result of some code.
     init(_ work: () async throws(Failure) -> Success) async {
         do throws(Failure) {
             self = .success(try await work())

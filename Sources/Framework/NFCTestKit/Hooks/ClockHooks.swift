@@ -6,7 +6,6 @@ import CClockReading
 ///
 /// The clocks can't follow, because the same values are also deadlines of real waits, such as those of a condition.
 @safe enum ClockReading {
-    /// Watches the clocks from now on.
     static func watch() { unsafe nfc_observe_clocks(note) }
 
     private static let note: @convention(c) (UnsafePointer<CChar>, UnsafeRawPointer) -> Void = { clock, caller in

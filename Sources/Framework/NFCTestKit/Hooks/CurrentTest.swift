@@ -18,7 +18,6 @@ import TagLink
         return unsafe Unmanaged<TestScope>.fromOpaque(pointer).takeUnretainedValue()
     }
 
-    /// Runs `work` as code of a test.
     static func within<Value>(_ environment: NFCEnvironment, _ work: () throws -> Value) rethrows -> Value {
         try within(TestScope(environment, in: scope), work)
     }
@@ -68,7 +67,6 @@ import TagLink
     static func detach() { scope?.isDetached = true }
 }
 
-/// A period in which a thread runs code of a test.
 class TestScope {
     final let environment: NFCEnvironment
     /// The enclosing scope, to which the thread returns after this one.
@@ -103,7 +101,6 @@ enum OpenFields {
 
     /// Whether any field is open.
     static var exist: Bool { count.load(ordering: .acquiring) > 0 }
-    /// Whether a field whose work is tracked has ever been open.
     static var wereEverOpened: Bool { wasAdded.load(ordering: .acquiring) }
 
     static func add(_ environment: NFCEnvironment) {

@@ -92,7 +92,6 @@ import LinuxSupport
         "dispatch_async", "dispatch_async_f", "dispatch_after", "dispatch_after_f", "dispatch_time",
         "dispatch_semaphore_wait", "dispatch_semaphore_signal", "dispatch_group_wait", "dispatch_group_leave",
     ]
-    /// Functions that the replacements call.
     private static let called = ["_Block_copy", "_Block_release", "dladdr", "backtrace"]
 
     private static let problem: String? = {
@@ -185,8 +184,6 @@ import LinuxSupport
 
     /// Returns whether a system library makes the call for itself, so that the work belongs to no test. For example,
     /// `Process` has one thread for all child processes, and `URLSession` has one queue for all requests.
-    ///
-    /// - Parameter function: the test kit's function that was called.
     static func belongToLibrary(calling function: String) -> Bool {
         let addresses = unsafe [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
             if let start = buffer.baseAddress { count = unsafe Int(walk(start, Int32(depth))) }

@@ -122,7 +122,6 @@ package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.t
         return flags.withLock { $0[UInt(bitPattern: block)] }.map { $0 & barrier != 0 }
     }
 
-    /// Creates a work item from a block.
     static func make(_ block: Pointer, flags: UInt, _ make: (Pointer) -> Pointer?) -> Pointer? {
         guard let (environment, _) = CurrentTest.owner, let copy = unsafe BlockCopy(block) else {
             return unsafe make(block)
@@ -143,7 +142,6 @@ package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.t
 /// Sendable because it is not changed after it was passed on.
 @safe final class BlockCopy: @unchecked Sendable {
     private let block: DispatchLibrary.Pointer
-    /// Called when the copy is released.
     var onRelease: () -> Void = {}
 
     init?(_ block: DispatchLibrary.Pointer) {
@@ -155,7 +153,6 @@ package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.t
         CurrentTest.within(scope) { NFCEnvironment.$scoped.withValue(scope.environment) { call() } }
     }
 
-    /// Runs the block in the caller's scope.
     func call() { unsafe DispatchLibrary.call(block) }
 
     deinit {

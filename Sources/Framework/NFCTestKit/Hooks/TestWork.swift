@@ -139,11 +139,9 @@ import TagLink
         }
     }
 
-    /// A job, and the work after which it runs.
     private struct KeptJob {
         let owner: ObjectIdentifier
         let job: Job
-        /// Whether the monitor has already seen the job once.
         var wasChecked = false
     }
 

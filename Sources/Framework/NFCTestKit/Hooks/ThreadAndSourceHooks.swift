@@ -46,7 +46,6 @@ package func trackThreadOfFoundation(
     static let create: Create = unsafe DispatchLibrary.next("pthread_create")
     static let createOfFoundation: CreateOfFoundation = unsafe DispatchLibrary.next("_CFThreadCreate")
 
-    /// A thread of a test, with its original function.
     @safe private final class TestThread: TestScope {
         private let body: Body
         private let context: UnsafeMutableRawPointer?
@@ -85,8 +84,6 @@ package func trackThreadOfFoundation(
 
     /// Wraps the function of a test's thread, for the thread to run instead. Nil for a thread that belongs to no test,
     /// a thread of libdispatch's queues, or a thread that a library shares among all tests.
-    ///
-    /// - Parameter function: the replaced function that was called.
     static func wrap(
         _ body: @escaping Body,
         _ context: UnsafeMutableRawPointer?,

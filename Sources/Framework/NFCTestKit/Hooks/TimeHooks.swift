@@ -149,7 +149,6 @@ import NFCSessions
 /// the signal that ends a wait, its thread counts as running, although the kernel may not run it at once. A wait that
 /// makes its test fail returns at the end of the test, so that its queue is free for the next test.
 @safe enum TrackedWait {
-    /// A semaphore or a group.
     fileprivate struct Object: Sendable {
         let address: UInt
         let isSemaphore: Bool
@@ -271,7 +270,6 @@ import NFCSessions
         }
     }
 
-    /// Signals a semaphore.
     static func signal(_ semaphore: DispatchLibrary.Pointer) -> Int {
         guard OpenFields.exist else { return unsafe DispatchLibrary.signal(semaphore) }
         let address = UInt(bitPattern: semaphore)

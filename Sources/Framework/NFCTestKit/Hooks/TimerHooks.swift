@@ -32,7 +32,6 @@ import TagLink
     let tracker: TestTracker
     private weak let environment: NFCEnvironment?
 
-    /// - Parameter queue: the queue of the handler.
     init(_ owner: (environment: NFCEnvironment, tracker: TestTracker), _ queue: DispatchLibrary.Pointer) {
         (environment, tracker) = (owner.environment, owner.tracker)
         unsafe self.queue = queue
@@ -166,8 +165,6 @@ import TagLink
     }
 
     /// Adds a new source if it is a timer that code under test has created.
-    ///
-    /// - Parameter function: the replaced function that was called.
     static func add(
         _ source: DispatchLibrary.Pointer,
         type: DispatchLibrary.Pointer,

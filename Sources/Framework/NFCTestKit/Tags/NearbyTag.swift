@@ -153,7 +153,6 @@ public struct TagMessage: Sendable, Hashable, CustomStringConvertible, Expressib
         }.joined(separator: ", ")
     }
 
-    /// Truncates a long text.
     private static func short(_ text: String) -> String {
         text.unicodeScalars.count > 200 ? String(text.unicodeScalars.prefix(200)) + "…" : text
     }

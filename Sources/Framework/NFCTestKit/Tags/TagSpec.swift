@@ -155,8 +155,6 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
     }
 
     /// Creates the tag.
-    ///
-    /// - Parameter seed: the seed of a random UID.
     func make(seed: UInt64) async throws(FieldError) -> any VirtualTag {
         switch source {
         case .product(let name, let message, let uid): return try await Self.make(name, message, uid, seed)
@@ -239,8 +237,6 @@ extension TagSpec {
     /// tag.
     ///
     /// - Parameters:
-    ///   - tag: the first tag.
-    ///   - seed: the seed of a random UID.
     ///   - isChanged: whether the bytes that the test has written besides a message differ too. A tag that comes in
     ///     place of the first has others, so that what belongs to the first tag shows on it. A tag beside the first has
     ///     the same, so that an app does not refuse it.

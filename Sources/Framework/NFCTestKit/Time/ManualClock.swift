@@ -7,7 +7,6 @@ public final class ManualClock: RuntimeClock {
     private struct State {
         var now: Duration = .zero
         var queue = DeadlineQueue()
-        /// Whether the clock's field has ended.
         var isClosed = false
     }
 

@@ -14,7 +14,6 @@ struct ProcessActivity {
     /// Creates an object that checks all threads except the calling one.
     init() { own = Self.callerNumber }
 
-    /// The kernel's ID of the calling thread.
     static var callerNumber: Int32 {
         // The link reads like `17561/task/17563`: process/task/thread.
         var link = [CChar](repeating: 0, count: 64)
@@ -136,9 +135,7 @@ struct ProcessActivity {
 
 /// How long a test has to be idle, in real time, before a session's time limit may pass without the test's request.
 struct IdleTimeout: Sendable {
-    /// The normal grace.
     var duration: Duration
-    /// Whether the grace is zero when all work is tracked.
     var isZeroWhenTracked = false
 
     /// The factor by which the grace is longer when timers, sockets or other processes may still cause events.
@@ -149,7 +146,6 @@ struct IdleTimeout: Sendable {
     /// The idle time after which no more events are expected from any source.
     var long: Duration { duration * Self.factor }
 
-    /// The grace for the current work.
     func duration(after work: TestTracker.Work) -> Duration {
         // Other threads of the app are not tracked, and may have been started just now. A thread that the run has
         // started may sleep for any time before it continues, unless it is blocked.
@@ -201,7 +197,6 @@ enum PoolThreads {
         return number
     }
 
-    /// Whether every thread of the process that is not a pool thread sleeps.
     static var areOthersAsleep: Bool {
         var activity = ProcessActivity()
         return activity.isAtRest(besides: numbers.withLock { $0 })

@@ -31,13 +31,11 @@ final class QuiescenceMonitor: Sendable {
         var isRunning = false
     }
 
-    /// A test, and how long it has been idle.
     private struct WatchedTest {
         let tracker: TestTracker
         var activity: UInt64
         /// How long the test has been idle, in real time during which the process could run.
         var quiet = Duration.zero
-        /// The check count of each wait when the quiet time began.
         var checkCounts: [UInt64: UInt64]
         /// Detects whether threads have started all work that was queued before.
         var probe: QueueProbe?

@@ -37,7 +37,6 @@ final class PCSCCardPort: CardReaderPort {
         self.makeServer = makeServer
     }
 
-    /// Whether a card is attached and answers readers.
     var hasCard: Bool { state.withLock { $0.isEmulating } }
 
     // MARK: CardReaderPort
@@ -90,7 +89,6 @@ final class PCSCCardPort: CardReaderPort {
         }
     }
 
-    /// Creates the socket and its reader.
     func listen() throws(EmulationError) -> ReaderServer {
         let location = try socketLocation()
         return try ReaderServer(
@@ -116,7 +114,6 @@ final class PCSCCardPort: CardReaderPort {
     }
 }
 
-/// The reader with an app's card, as pcscd sees it.
 struct AppCardReader: ReaderFirmware {
     /// An ATR with T=0 and T=1, without historical bytes (PC/SC 2.01 part 3, 3.1.3.2.3.1).
     private static let answerToReset: [UInt8] = [0x3B, 0x80, 0x80, 0x01, 0x01]

@@ -5,9 +5,7 @@ import TagLink
 import TextSafety
 import VirtualTags
 
-/// The image files for the tags in a process's virtual field.
 struct ImageFiles: Sendable {
-    /// The tags, in the order of their files.
     let tags: [any VirtualTag]
     /// Writes changed images back; nil when they are not saved.
     let saver: TagFileSaver?
@@ -38,7 +36,6 @@ struct ImageFiles: Sendable {
     /// Loads one image.
     ///
     /// - Parameters:
-    ///   - path: the path of its file.
     ///   - takesForeignLinks: whether the path may end with another user's symbolic link.
     static func load(_ path: String, takesForeignLinks: Bool = true) throws(TagFileError) -> Entry {
         let bytes: [UInt8]
@@ -88,7 +85,6 @@ public final class TagFileSaver: Sendable {
 
     init(_ files: @escaping Files) { self.files = files }
 
-    /// Saves a list of files.
     convenience init(_ entries: [ImageFiles.Entry]) {
         let entries = Locked(entries)
         self.init { body in

@@ -65,7 +65,6 @@ final class ImageFolder: Sendable {
     /// Brings the folder's tags into the field, and watches the folder until the process ends.
     ///
     /// - Parameters:
-    ///   - field: the field for its tags.
     ///   - onPresence: called at the start, and whenever the folder appears or disappears; on any thread.
     ///   - onNotice: called with a sentence for people when the folder is missing or a file can't be used; on any
     ///     thread.

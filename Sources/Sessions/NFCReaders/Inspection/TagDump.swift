@@ -11,7 +11,6 @@ package struct TagDump: Sendable {
     package var contents: TagContents
     /// The parts that could not be read, in words, such as `pages 20 to 44`.
     package var unread: [String] = []
-    /// The tag's NDEF message and product.
     package var findings: TagReadResult
 }
 

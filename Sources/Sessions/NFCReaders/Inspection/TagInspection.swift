@@ -7,11 +7,9 @@ package import VirtualTags
 package struct TagInspection: Sendable {
     /// A part of ``contents`` that the tag did not reveal.
     package enum Unknown: Sendable, Hashable {
-        /// ATQA and SAK.
         case answers
         /// A part of the memory, such as password-protected pages.
         case memory
-        /// The signature.
         case signature
         /// Counters.
         case counters
@@ -19,7 +17,6 @@ package struct TagInspection: Sendable {
         case failedAuthentications
     }
 
-    /// The data of a Type 4 tag.
     package struct Card: Sendable {
         /// The ATS, including TL.
         package var answerToSelect: [UInt8]?
@@ -28,40 +25,29 @@ package struct TagInspection: Sendable {
         package var container: Type4CapabilityContainer?
     }
 
-    /// The data of a Type 5 tag.
     package struct Vicinity: Sendable {
-        /// The answer to GET SYSTEM INFORMATION.
         package var system: ISO15693SystemInfo?
         package var lockedBlocks: [Int]?
-        /// The number of bytes in a block, as determined by reading.
         package var blockSize: Int?
         package var capabilityContainer: [UInt8]?
-        /// The answer to READ SIGNATURE.
         package var signature: [UInt8]?
-        /// The counter of an ICODE SLIX2.
         package var counter: UInt16?
     }
 
-    /// The NDEF message and the kind of the tag.
     package var findings: TagReadResult
-    /// The activation data.
     package var target: TagTarget
     /// Whether values such as ATQA and SAK are from the tag itself.
     package var reportsActivationData: Bool
     /// The whole memory; nil if the product is unknown or can't be read. The parts in ``unknown`` have default values.
     package var contents: TagContents?
-    /// The parts of ``contents`` that the tag did not reveal.
     package var unknown: Set<Unknown> = []
-    /// The data of a Type 4 tag.
     package var card: Card?
-    /// The data of a Type 5 tag.
     package var vicinity: Vicinity?
 }
 
 extension ActivatedTag {
     /// Reads the tag as a session does, and then asks it for all other data.
     ///
-    /// - Returns: the collected data.
     /// - Throws: the same errors as ``read()``.
     package func inspect() async throws(TagError) -> TagInspection {
         var findings = try await read()

@@ -36,7 +36,6 @@ extension ResolvedReader {
     }
 }
 
-/// The simulator's phone, on which this process appears as an app.
 package final class SimulatorPhone: SessionHost {
     private let reader: SimulatorReader
 
@@ -47,7 +46,6 @@ package final class SimulatorPhone: SessionHost {
         reader.connectSoon()
     }
 
-    /// The phone of this process; nil when its reader is not a simulator.
     package static var ofProcess: SimulatorPhone? {
         guard let name = EnvironmentVariable.value("NFC_READER"), ReaderName(name).scheme == ReaderKind.simulator.scheme
         else { return nil }
@@ -94,7 +92,6 @@ package final class SimulatorPhone: SessionHost {
     }
 }
 
-/// The scanning sheet on the phone of a simulator.
 final class SimulatorSheet: ScanSheet {
     private let reader: SimulatorReader
 

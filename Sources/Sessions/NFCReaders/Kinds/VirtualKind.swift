@@ -6,7 +6,6 @@ import TextSafety
 import VirtualTags
 
 extension ReaderKind {
-    /// The virtual field, whose tags are images.
     package static let virtual = ReaderKind(
         usage: "virtual",
         title: "virtual",
@@ -27,7 +26,6 @@ extension ReaderKind {
         }
     )
 
-    /// Creates a virtual field with the images of a configuration, or with the demonstration tag.
     static func virtualReader(_ configuration: ReaderConfiguration) -> ResolvedReader {
         do throws(TagFileError) {
             if let path = configuration.tags, ImageFolder.isFolder(path) { return folderReader(path, configuration) }

@@ -16,7 +16,6 @@ package struct ReaderKind: Sendable {
     package enum Use: Int, Sendable, Comparable {
         /// Not usable; represents "no reader".
         case nothing
-        /// Sessions of apps and commands.
         case sessions
         /// Trials of the background reading service.
         case trials
@@ -26,13 +25,10 @@ package struct ReaderKind: Sendable {
         package static func < (lhs: Use, rhs: Use) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
-    /// Why a name can never refer to a reader of this kind.
     package enum Problem: Sendable, Hashable {
-        /// The kind does not have this name.
         case unknown
         /// The part after the colon is missing.
         case unnamed
-        /// Another reason, as a sentence for people.
         case other(String)
     }
 
@@ -61,7 +57,6 @@ package struct ReaderKind: Sendable {
     package var devicePath: @Sendable (ReaderName) -> String? = { _ in nil }
     /// Creates the port for card emulation that `NFC_CARD_READER` names; nil if the kind does not support this.
     package var cardPort: @Sendable (ReaderName) -> (any CardReaderPort)? = { _ in nil }
-    /// Returns whether a driver is of this kind.
     package var owns: @Sendable (any ReaderDriver) -> Bool = { _ in false }
     /// Reports on all connected readers of this kind. If the argument is true, asks each reader for its capabilities.
     package var reports: (@Sendable (Bool) async -> [ReaderReport])?
@@ -113,14 +108,12 @@ extension ReaderKind {
 
 /// A reader's name in the syntax of `NFC_READER` and `--reader`, such as `pn532:/dev/ttyUSB0`.
 package struct ReaderName: Sendable, Hashable {
-    /// The whole name.
     package let text: String
     /// The part before the first colon, which identifies the kind.
     package let scheme: String
     /// The part after the first colon; nil without a colon.
     package let rest: String?
 
-    /// Creates a name.
     package init(_ text: String) {
         self.text = text
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -132,17 +125,13 @@ package struct ReaderName: Sendable, Hashable {
     var argument: String? { rest.flatMap { $0.isEmpty ? nil : $0 } }
 }
 
-/// A reader that a ``ReaderKind`` has created, with its related objects.
 package struct ResolvedReader: Sendable {
-    /// The reader, or the reason why no reader is available.
     package var reader: AttachedReader
     /// The port for card emulation; nil if this reader can't act as a card.
     package var cardPort: (any CardReaderPort)?
     /// Saves the images of virtual tags; nil when nothing is saved.
     package var tagSaver: TagFileSaver?
-    /// Why the recording can't be replayed.
     package var recordingError: RecordingError?
-    /// Why a file of tags can't be used.
     package var tagFileError: TagFileError?
     /// The reader's own scanning sheet; nil to let the process choose a sheet.
     package var sheet: (any ScanSheet)?
@@ -155,7 +144,6 @@ package struct ResolvedReader: Sendable {
 
     var exists: Bool { reader.driver != nil }
 
-    /// Creates a result.
     package init(
         _ reader: AttachedReader,
         cardPort: (any CardReaderPort)? = nil,
@@ -173,7 +161,6 @@ package struct ResolvedReader: Sendable {
     /// - Parameter reason: a sentence about the cause. Control characters in it are escaped.
     package init(none reason: String) { reader = .none(reason: VisibleText.escaped(reason)) }
 
-    /// The name is not a known reader.
     static func unknown(_ name: ReaderName) -> ResolvedReader {
         ResolvedReader(none: "The reader \"\(name.text)\" is unknown; use \(ReaderKind.shortForms).")
     }

@@ -3,47 +3,34 @@ public import TagLink
 
 /// A reader's identity and capabilities. Values that the reader does not report are nil.
 package struct ReaderReport: Sendable {
-    /// The state of a reader's field.
     package enum Presence: String, Sendable {
-        /// The field is empty.
         case empty
-        /// A tag or card is present.
         case tag
         /// A card is present but does not answer.
         case mute
-        /// The reader itself was unplugged.
         case unplugged
     }
 
-    /// The reader's name.
     package var name: String
     /// The kind's scheme, such as `pcsc`; nil if the reader's kind is not registered.
     package var kind: String?
-    /// The technologies that the reader can poll for.
     package var technologies: Set<Technology>
-    /// The state of the reader's field.
     package var presence: Presence?
-    /// Whether another program uses the reader.
     package var isInUse: Bool?
-    /// Whether the reader is contactless.
     package var isContactless: Bool?
-    /// The ATR of the card on the reader.
     package var answerToReset: [UInt8]?
     /// Why the tag on the reader could not be opened, as a sentence.
     package var problem: String?
     /// The USB vendor and product IDs, such as `072f:2200`.
     package var usbIdentifier: String?
-    /// The firmware's name.
     package var firmware: String?
     /// The reader's internal chip that accepts frames, such as `PN532 1.6`.
     package var chip: String?
     package var takesExtendedAPDUs: Bool?
     package var hasEscapeCommands: Bool?
-    /// The technologies for which the reader supports transparent sessions.
     package var transparentTechnologies: Set<Technology>?
     /// Sentences for people about the reader's capabilities.
     package var capabilities: [String] = []
-    /// The Core NFC calls that the reader supports.
     package var calls: [SupportedAPI]?
 
     /// The kind's name for people, such as `PC/SC`.
@@ -57,7 +44,6 @@ package struct ReaderReport: Sendable {
     }
 }
 
-/// The readers of a machine: the reader in use, and the other readers.
 package struct ReaderInventory: Sendable {
     package let used: ReaderReport
     package let others: [ReaderReport]

@@ -37,7 +37,6 @@ public struct ReaderGate: ReaderSharing, Hashable {
 
     /// The folder of the socket.
     public var folder: String { PathParts(path)?.folder ?? "" }
-    /// The socket's name in the folder.
     var name: String { PathParts(path)?.name ?? "" }
 
     /// Asks the service for the reader, and waits until the service has released the reader.
@@ -92,7 +91,6 @@ final class GateClaim: ReaderClaim, @unchecked Sendable {
 
 /// Parses the messages that an app sends through the gate. The bytes may arrive in pieces of any size.
 struct GateMessages: Sendable {
-    /// A message of an app.
     enum Message: Sendable, Hashable {
         /// The purpose for which the app needs the reader. This is the first message.
         case purpose(ReaderGate.Purpose)

@@ -29,7 +29,6 @@ public final class NFCEnvironment: Sendable {
     /// Whether the environment belongs to a test. If so, delegates and completion handlers run with this environment as
     /// the current one, so that the sessions and tasks that they create belong to the test too.
     package let belongsToTest: Bool
-    /// The test kit's object for the test; nil outside its tests.
     package let testContext: (any TestContext)?
     /// Lets only one thread at a time perform the actions of a test's sessions; nil outside tests.
     let lock: RecursiveLock?
@@ -117,7 +116,6 @@ public final class NFCEnvironment: Sendable {
         }
     }
 
-    /// Runs code, in a test with this environment as the current one.
     func within<Value>(_ work: () throws -> Value) rethrows -> Value {
         guard belongsToTest else { return try work() }
         return try NFCEnvironment.$scoped.withValue(self, operation: work)
@@ -149,7 +147,6 @@ package protocol SessionEndObserver: AnyObject, Sendable {
     func sessionEnded()
 }
 
-/// The test kit's object for one test.
 package protocol TestContext: AnyObject, Sendable {
     /// The environment of the caller's test, for a caller that lacks the task-local value; nil outside tests.
     static var environmentOfCaller: NFCEnvironment? { get }
@@ -175,11 +172,9 @@ package protocol TestContext: AnyObject, Sendable {
     /// - Returns: false when the test can't be ended.
     func end(because reason: String) -> Bool
 
-    /// Whether the test is still running.
     var isOpen: Bool { get }
 }
 
-/// An object that should be freed when a test has ended.
 package enum MadeObject: Sendable {
     case session, delegate, tag
 }
@@ -267,7 +262,6 @@ package struct SessionNeeds: OptionSet, Sendable, Hashable {
 
     package init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// The radio, which can be switched off.
     package static let radio = SessionNeeds(rawValue: 1)
     /// A reader that no other process uses.
     package static let freeReader = SessionNeeds(rawValue: 1 << 1)
@@ -283,11 +277,9 @@ package struct SessionNeeds: OptionSet, Sendable, Hashable {
     }
 }
 
-/// An event of an app's session, for the phone to display.
 package enum SessionEvent: Sendable, Hashable {
     /// The app began a session of this class.
     case began(String)
-    /// The app restarted polling.
     case restarted
     /// A method of the app's delegate is called.
     case callback(name: String, detail: String)

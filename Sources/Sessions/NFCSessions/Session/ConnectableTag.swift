@@ -25,10 +25,8 @@ public final class ConnectableTag: Sendable {
     /// The card's ATS, if the transport protocol was started when the card was found.
     package let answerToSelect: AnswerToSelect?
 
-    /// The visit during which the tag was found.
     let presence: TagPresenceID
 
-    /// Why a tag can't be used any more.
     enum Loss: Sendable {
         /// It left, or polling was restarted, or the session ended.
         case gone
@@ -56,7 +54,6 @@ public final class ConnectableTag: Sendable {
     /// Whether the tag can still be used and is in the field, as far as known; see ``ReaderSession/isNear(_:)``.
     public var isNear: Bool { session.isNear(self) }
 
-    /// The error for a command to the tag when it can't be used any more.
     var unavailable: CommandError? {
         switch loss.withLock({ $0 }) {
         case nil: nil
@@ -90,7 +87,6 @@ struct TagPresenceID: Hashable, Sendable {
     let identifier: [UInt8]
     /// The number of the arrival; nil if the reader can't distinguish arrivals.
     let arrival: UInt64?
-    /// Whether the identifier may change at each activation.
     private let isVolatile: Bool
 
     /// Creates the identity of a tag that the last search found.

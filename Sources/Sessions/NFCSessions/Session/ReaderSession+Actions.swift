@@ -2,7 +2,6 @@
 import TagLink
 
 extension ReaderSession {
-    /// Sends the state machine an event and performs the actions that it returns.
     nonisolated func handle(_ event: SessionStateMachine.Event) { act { $0.machine.handle(event) } }
 
     /// Applies a transition under the lock, then performs its actions outside the lock.

@@ -17,10 +17,8 @@ public enum CommandError: Error, Sendable, Hashable {
     case tag(TagError)
 }
 
-/// Whether a command first connects to its tag.
 package enum Connecting: Sendable {
     case never
-    /// Connects if no tag is connected.
     case ifNeeded
     /// Always connects. If the tag is already connected, checks that it is still in the field.
     case always
@@ -47,7 +45,6 @@ extension ReaderSession {
     ///
     /// - Parameters:
     ///   - tag: the connected tag; or any tag of the last search, if `connecting` allows a connection.
-    ///   - connecting: whether to connect to the tag first.
     ///   - queue: where the completion is called, within the environment; nil for any thread.
     ///   - note: describes the result, which is nil for success, for a test's trace; it may return nil.
     ///   - procedure: works with the tag. It must not keep a reference to the tag.
@@ -89,8 +86,6 @@ extension ReaderSession {
     /// - Parameters:
     ///   - tag: a tag of the last search.
     ///   - procedure: works with the tag. It must not keep a reference to the tag.
-    /// - Returns: the procedure's value.
-    /// - Throws: ``CommandError``.
     package nonisolated func work<Value: Sendable>(
         with tag: ConnectableTag,
         _ procedure: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value

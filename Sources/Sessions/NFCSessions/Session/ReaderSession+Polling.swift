@@ -45,7 +45,6 @@ extension ReaderSession {
         if searches { search() }
     }
 
-    /// Looks for tags once.
     private nonisolated func search() {
         let timer = state.withLock { state in
             guard state.machine.phase == .polling else { return state.pollTimer.take() }

@@ -31,7 +31,6 @@ public actor ReaderSession {
         var alertMessage = ""
         var drawsErrorSymbol = true
         var observer: (@Sendable (Event) -> Void)?
-        /// The actions to perform, and whether a thread is performing them now.
         var actions: [SessionStateMachine.Action] = []
         var isActing = false
 
@@ -49,7 +48,6 @@ public actor ReaderSession {
         var poll = PollState.idle
         /// Why the tag on the reader can't be used at the moment; nil when the last search had no such problem.
         var obstacle: String?
-        /// The kinds of tags to look for now.
         var plan: PollingPlan
         var presence: PresenceObservation?
         /// Reserves the reader against the background service.
@@ -62,11 +60,8 @@ public actor ReaderSession {
         var sheetTimer: ScheduledEvent?
     }
 
-    /// The state of polling.
     enum PollState: Sendable {
-        /// Not looking for tags.
         case idle
-        /// An attempt is under way.
         case searching
         /// The field changed during an attempt, so another attempt follows.
         case searchingAndChanged
@@ -143,7 +138,6 @@ public actor ReaderSession {
         handle(.invalidate(errorMessage: errorMessage))
     }
 
-    /// Ends a session that reads a single message, after that message was read.
     package nonisolated func endAfterFirstMessage() { handle(.firstMessageRead) }
 
     /// Ends the session because the reader can't continue.
@@ -207,7 +201,6 @@ public actor ReaderSession {
 
     // MARK: The work with the reader
 
-    /// Runs work after all earlier work.
     nonisolated func enqueue(_ work: @escaping Work) {
         state.withLock { state in
             state.work.append(work)
@@ -234,7 +227,6 @@ public actor ReaderSession {
         source.interrupt()
     }
 
-    /// Forgets the tags of the last search.
     func forgetTags() {
         for (handle, _) in tags { handle.becomeUnavailable() }
         tags = []
@@ -246,11 +238,9 @@ public actor ReaderSession {
 package enum APIMisuse: Sendable, Hashable {
     /// `begin()` was called on a session that has ended.
     case beginsAgain
-    /// `begin()` was called on a session that has begun and not ended.
     case beginsTwice
     /// `alertMessage` was set after the app had ended the session.
     case messageAfterEnd
-    /// The session waits for another session to end.
     case waitsForTurn
     /// The delegate, an object of this class, was released before the session had reported anything useful to it.
     case delegateReleased(String)
@@ -308,7 +298,6 @@ package final class MisuseReporter: Sendable {
     private let environment: NFCEnvironment
     private let reportedMistakes = Locked<Set<APIMisuse>>([])
 
-    /// Creates a reporter that has reported nothing yet.
     package init(environment: NFCEnvironment) { self.environment = environment }
 
     /// Writes a line to standard error and to a test's trace, unless the mistake was already reported.

@@ -14,9 +14,7 @@ public final class SessionArbiter: Sendable {
         case refuseWhileSheetLeaves
     }
 
-    /// The result of a request.
     enum Answer: Sendable, Hashable {
-        /// The caller has the reader.
         case granted
         /// The caller waits for a session that is active or queued, or for a session that is just ending.
         case waits(forActiveSession: Bool)
@@ -32,11 +30,9 @@ public final class SessionArbiter: Sendable {
         let end: @Sendable (SessionEnd) -> Void
     }
 
-    /// A sheet that shows a result.
     private struct LeavingSheet: Sendable {
         let owner: ObjectIdentifier
         let remove: @Sendable () -> Void
-        /// Whether a thread is removing it now.
         var isBeingRemoved = false
     }
 
@@ -49,7 +45,6 @@ public final class SessionArbiter: Sendable {
     private struct State {
         var holder: ObjectIdentifier?
         var endHolder: (@Sendable (SessionEnd) -> Void)?
-        /// The number of requests so far.
         var requests = 0
         /// The requests to refuse, by number starting at 1, with the closures to call.
         var refusals: [Int: @Sendable () -> Void] = [:]
@@ -90,7 +85,6 @@ public final class SessionArbiter: Sendable {
     /// - Parameters:
     ///   - grant: called when the caller gets the reader, at once or later, never under the arbiter's lock.
     ///   - end: ends the caller's session when the system takes the reader away.
-    /// - Returns: the result of the request.
     func request(
         _ id: ObjectIdentifier,
         grant: @escaping @Sendable () -> Void,
@@ -123,7 +117,6 @@ public final class SessionArbiter: Sendable {
         return answer
     }
 
-    /// Returns whether a session other than the caller's has the reader.
     func isHeld(byOtherThan id: ObjectIdentifier) -> Bool {
         state.withLock { state in state.holder.map { $0 != id } ?? false }
     }
@@ -137,7 +130,6 @@ public final class SessionArbiter: Sendable {
         if isHolder { release(id) }
     }
 
-    /// Passes the reader on to the next session.
     func release(_ id: ObjectIdentifier) {
         passOn { state in
             guard state.holder == id else { return }
@@ -149,7 +141,6 @@ public final class SessionArbiter: Sendable {
     /// Called when the holder's sheet shows its result and will soon be removed.
     ///
     /// - Parameters:
-    ///   - id: the holder.
     ///   - remove: removes the sheet. Called once, before the next session's sheet is shown.
     func sheetShowsResult(of id: ObjectIdentifier, remove: @escaping @Sendable () -> Void) {
         state.withLock { if !$0.isClosed { $0.leaving = LeavingSheet(owner: id, remove: remove) } }
@@ -189,7 +180,6 @@ public final class SessionArbiter: Sendable {
         }
     }
 
-    /// The number of requests so far.
     package var requestCount: Int { state.withLock { $0.requests } }
 
     /// Refuses a future request, as if the system were busy.
@@ -221,7 +211,6 @@ public final class SessionArbiter: Sendable {
         withExtendedLifetime(held) { for endSession in ends { endSession(end) } }
     }
 
-    /// Whether no session has the reader or waits for it.
     package var isIdle: Bool { state.withLock { $0.holder == nil && $0.waiting.isEmpty } }
 }
 

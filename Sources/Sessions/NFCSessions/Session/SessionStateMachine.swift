@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state machine of a reader session: takes events and returns actions.
 package struct SessionStateMachine: Sendable {
     package enum Phase: Sendable, Equatable {
         /// Created, but not begun.
@@ -9,7 +8,6 @@ package struct SessionStateMachine: Sendable {
         case queued
         /// The sheet appears. The app learns nothing yet.
         case appearing
-        /// Looking for tags.
         case polling
         /// Tags were passed to the app. The reader does not poll until the app restarts polling.
         case paused
@@ -49,7 +47,6 @@ package struct SessionStateMachine: Sendable {
         case startPolling
         /// Look for tags again, after the reader's pause.
         case resumePolling
-        /// The app's tags become unavailable.
         case dropTags
         /// The app's tags become unavailable, because one was connected for too long.
         case expireTags

@@ -58,21 +58,15 @@ public enum SheetState: String, Sendable, Hashable {
 /// Send each event to ``handle(_:)``, and draw the content that it returns.
 package struct SheetStateMachine: Sendable {
     package enum Event: Sendable {
-        /// The session became active.
         case present(message: String)
-        /// The app set another alert message.
         case messageChanged(String)
-        /// A tag was found.
         case tagFound
-        /// The app restarted polling.
         case pollingRestarted
-        /// The session ended successfully.
         case succeeded
         /// The session ended with the app's error message.
         case failed(message: String, showsErrorSymbol: Bool)
         /// The sheet is dismissed without a result: the user cancelled, or a time limit was reached.
         case leave
-        /// The time for showing the result is over.
         case resultShown
     }
 
@@ -81,7 +75,6 @@ package struct SheetStateMachine: Sendable {
 
     package init() {}
 
-    /// Whether the sheet is on the screen.
     package var isVisible: Bool { content.map { $0.state != .dismissed } ?? false }
 
     /// Handles an event. Returns the content to draw; nil when nothing changes.

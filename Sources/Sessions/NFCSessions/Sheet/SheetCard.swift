@@ -3,7 +3,6 @@ import TextSafety
 
 /// Draws the scanning sheet as lines of text that fit the available space.
 package enum SheetCard {
-    /// The maximum width of a card, including its frame.
     package static let maximumWidth = 50
 
     /// Draws the sheet.

@@ -292,7 +292,6 @@ struct Terminal: Sendable {
         return saved
     }
 
-    /// Restores the settings that ``enterRawMode()`` returned.
     func leaveRawMode(_ saved: termios) {
         var saved = saved
         _ = unsafe tcsetattr(fileDescriptor, TCSANOW, &saved)

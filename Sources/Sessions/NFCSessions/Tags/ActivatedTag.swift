@@ -7,7 +7,6 @@ package import TagProtocols
 /// Not Sendable, so that only code that currently uses the reader has access to the tag. A procedure must not keep a
 /// reference.
 package final class ActivatedTag {
-    /// The data that the tag sent when it was activated.
     package let target: TagTarget
     /// The link for frames; nil if the reader handles the card's transport protocol.
     package let link: (any FrameLink)?
@@ -19,7 +18,6 @@ package final class ActivatedTag {
     private let origin: LinkStatistics?
     /// The plan's application that was selected when the card was found; nil for none.
     private(set) var selectedApplication: [UInt8]?
-    /// Whether the card has refused each of the plan's applications.
     private(set) var hasNoApplication = false
     /// Whether the card reports PACE support; false if the plan does not ask for it.
     private(set) var supportsPACE = false
@@ -30,8 +28,6 @@ package final class ActivatedTag {
     /// Creates a tag that was activated over a link, which counts all frames.
     ///
     /// - Parameters:
-    ///   - target: the tag's activation data.
-    ///   - link: the link over which the tag was activated.
     ///   - forumTag: the tag's NDEF procedures; nil when its kind is not supported.
     ///   - origin: the link's counts before the search for the tag.
     package init(target: TagTarget, link: any FrameLink, forumTag: (any ForumTag)?, origin: LinkStatistics) {

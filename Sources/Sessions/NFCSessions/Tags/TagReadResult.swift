@@ -10,7 +10,6 @@ package struct TagReadResult: Sendable {
     package var type: ForumTagType?
     /// The product's name; nil if the tag does not reveal it, or was not asked.
     package var product: String?
-    /// The tag's NDEF content.
     package var ndefStatus = NDEFStatusReport()
     /// The airtime of the work after the activation; nil if the reader does not report airtime.
     package var cost: LinkStatistics?
@@ -74,11 +73,9 @@ extension ActivatedTag {
 
 }
 
-/// The result of a write.
 package struct TagWriteOutcome: Sendable {
     /// The content of the tag, as far as it is known, and the airtime of the write alone.
     package var findings: TagReadResult
-    /// Why the write failed; nil on success.
     package var failure: TagWriteFailure?
 }
 
@@ -144,7 +141,6 @@ extension ActivatedTag {
         return tag
     }
 
-    /// Changes the tag with `body`, and describes it afterwards.
     private func change(
         describing description: Description,
         _ body: (any ForumTag, inout TagReadResult, inout TagWriteFailure.Step) async throws(TagError) -> Void
@@ -196,19 +192,14 @@ extension ActivatedTag {
     }
 }
 
-/// Why a write failed, and at which step.
 package struct TagWriteFailure: Error, Sendable {
-    /// A step of the write.
     package enum Step: Sendable {
-        /// Writing the message, or reading the data that the write needs.
         case writing
-        /// Reading the written message back.
         case checking
         /// Making the tag read-only, after the message was written.
         case locking
     }
 
-    /// The step that failed.
     package var step: Step
     package var error: TagError
 

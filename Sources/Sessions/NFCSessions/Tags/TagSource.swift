@@ -60,7 +60,6 @@ struct TagSource: Sendable {
         }
     }
 
-    /// Finds tags with a reader that finds and activates them itself.
     private func find(
         _ plan: PollingPlan,
         with driver: any DiscoveringDriver
@@ -121,7 +120,6 @@ struct TagSource: Sendable {
 
 /// Activates the tag in a field without a session, and runs a procedure on it.
 ///
-/// - Returns: the result of the procedure.
 /// - Throws: ``TagError`` with `tagLost` when no tag answers, `unsupported` when the tag can't contain NDEF, or the
 ///   procedure's error.
 package func withActivatedTag<Value>(

@@ -138,7 +138,6 @@ package struct DeadlineQueue: Sendable {
         case other
         /// The end of a delay that the app created.
         case delay
-        /// A time limit for the app.
         case limit
         /// The end of a pause that the phone makes by itself.
         case pause
@@ -166,7 +165,6 @@ package struct DeadlineQueue: Sendable {
 
     package var count: Int { entries.count }
 
-    /// Adds an event and returns its id.
     package mutating func insert(
         at deadline: Duration,
         kind: Kind = .other,
@@ -179,7 +177,6 @@ package struct DeadlineQueue: Sendable {
         return lastID
     }
 
-    /// Removes all events.
     package mutating func removeAll() { entries = [] }
 
     /// Removes an event. Returns false when the event is not in the queue.
@@ -190,7 +187,6 @@ package struct DeadlineQueue: Sendable {
         return true
     }
 
-    /// Removes and returns the first event whose deadline has passed.
     package mutating func popDue(at now: Duration) -> Entry? {
         guard let first = entries.first, first.deadline <= now else { return nil }
         return entries.removeFirst()

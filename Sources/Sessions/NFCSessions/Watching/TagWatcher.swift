@@ -137,7 +137,6 @@ public final class TagWatcher: Sendable {
 
     // MARK: The loop
 
-    /// The state of the reader at the last search.
     private enum Answer: Equatable {
         case available
         case unavailable(reason: String)

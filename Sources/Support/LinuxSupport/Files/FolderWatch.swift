@@ -14,16 +14,13 @@ package final class FolderWatch: @unchecked Sendable {
 
     /// The changes since the last call of ``FolderWatch/changes()``.
     package struct Changes {
-        /// The names of files that were written or moved in.
         package var written: Set<String>
         /// Whether any file may have been written: the system dropped events, or the path leads to another folder.
         package var isAll = false
-        /// Whether the folder exists.
         package var exists: Bool
         /// Whether the folder or its entries changed, and not only a folder above it.
         package var isAny = false
 
-        /// Creates changes that name each written file.
         package init(written: Set<String>, exists: Bool) {
             self.written = written
             self.exists = exists
@@ -32,7 +29,6 @@ package final class FolderWatch: @unchecked Sendable {
 
     /// Becomes readable when there are changes to read.
     package let descriptor: Int32
-    /// Whether the folder exists.
     package var exists: Bool { watched != -1 }
     /// The folder's absolute path.
     package let path: String

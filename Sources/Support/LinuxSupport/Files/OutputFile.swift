@@ -132,7 +132,6 @@ public enum OutputFile {
 ///
 /// The path may also lead to a pipe or a device. Then the reader of the pipe or device gets the data.
 package final class PrivateLog: Sendable {
-    /// The file's path.
     package let path: String
     private let output: OutputDescriptor
     private let found: ResolvedPath

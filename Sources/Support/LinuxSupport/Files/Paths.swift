@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The folder and the file name of a path.
 package struct PathParts: Sendable {
     /// The folder's path; `.` when the path has none.
     package let folder: String
@@ -26,7 +25,6 @@ package struct PathParts: Sendable {
     }
 }
 
-/// The names of the entries of a folder.
 package enum FolderNames {
     /// Reads the names in a folder that `isWanted` accepts, up to a limit. Examines at most a hundred times as many
     /// entries. Returns the names, sorted, without `.` and `..`; nil when the folder can't be read, with the reason in
@@ -56,7 +54,6 @@ package enum FolderNames {
     }
 }
 
-/// The kind of a file.
 enum FileKind: String {
     case regular = "file"
     case folder
@@ -82,7 +79,6 @@ enum FileKind: String {
 
 /// The status of a file: its kind, its owner and its mode.
 enum FileStatus {
-    /// Returns the status of an open file.
     static func ofOpen(_ file: Int32, _ name: String) throws(StorageError) -> stat {
         var status = stat()
         guard unsafe fstat(file, &status) == 0 else { throw .system("\(name) can't be read") }

@@ -278,7 +278,6 @@ extension PrivateFolder {
         return try claim(file, name)
     }
 
-    /// Takes ownership of an open file, and claims it.
     func claim(_ file: Int32, _ name: String) throws(StorageError) -> FileClaim {
         let claim = FileClaim(owning: file)
         guard try FileStatus.ofOpen(file, name).st_mode & S_IFMT == S_IFREG else { throw .notRegular(name) }

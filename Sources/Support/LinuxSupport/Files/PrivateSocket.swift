@@ -115,7 +115,6 @@ public enum PrivateSocket {
         return descriptor < 0 ? nil : descriptor
     }
 
-    /// Returns whether a program listens at an address.
     private static func isInUse(_ address: SocketAddress) -> Bool {
         guard let descriptor = make() else { return false }
         defer { close(descriptor) }
@@ -124,7 +123,6 @@ public enum PrivateSocket {
     }
 }
 
-/// The address of a UNIX socket.
 package struct SocketAddress {
     private var address = sockaddr_un()
 
@@ -138,7 +136,6 @@ package struct SocketAddress {
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
     }
 
-    /// Calls a system function with the address.
     package func with(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         unsafe withUnsafePointer(to: address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -53,9 +53,7 @@ package final class ResolvedPath: Sendable {
 
     /// The folder that contains the file, after following all links. It is closed with this object.
     let folder: Int32
-    /// The file's name in this folder.
     let name: String
-    /// The status of the file; nil when it does not exist.
     let status: stat?
     /// The file, opened without reading or writing; -1 when it does not exist.
     private let file: Int32
@@ -86,7 +84,6 @@ package final class ResolvedPath: Sendable {
     private struct Walk {
         let rule: Rule
         let isPartial: Bool
-        /// The path to show in messages.
         let path: String
         var folder: Int32 = -1
         var isSticky = false
@@ -224,14 +221,11 @@ package final class ResolvedPath: Sendable {
     }
 }
 
-/// A group of users.
 package struct UserGroup: Sendable {
-    /// The group's name.
     package let name: String
     private let number: UInt32
     private let members: [String]
 
-    /// Finds a group by its number; nil when it is unknown.
     package init?(_ number: UInt32) {
         var entry = unsafe group()
         var result: UnsafeMutablePointer<group>?

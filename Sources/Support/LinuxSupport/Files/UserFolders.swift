@@ -47,7 +47,6 @@ public struct UserFolders: Sendable, Hashable {
     }
 }
 
-/// The environment variables of the process.
 package enum EnvironmentVariable {
     /// Returns the value of a variable; nil when it is unset.
     /// The result is nil in a program that runs with other rights than its caller's (set-user-ID, file capabilities),

@@ -31,7 +31,6 @@ import Glibc
 ///
 /// Use this before a privileged program loads a file. Every offset is checked against the size of the file.
 package struct ELFFile: Sendable, Hashable {
-    /// The names of the needed libraries.
     package private(set) var neededLibraries: [String] = []
     /// The folders in which the libraries are searched first (`DT_RPATH`, `DT_RUNPATH`), separated by colons; nil when
     /// there are none.

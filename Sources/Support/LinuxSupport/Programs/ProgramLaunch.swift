@@ -14,7 +14,6 @@ package struct ProgramLaunch: Sendable {
         case session
     }
 
-    /// The program's absolute path.
     package var path: String
     /// The program's arguments, starting with its name.
     package var arguments: [String]
@@ -32,9 +31,7 @@ package struct ProgramLaunch: Sendable {
         self.arguments = arguments
     }
 
-    /// Why a program could not be started.
     package struct Failure: Error {
-        /// The error number.
         package var number: Int32
         /// The system's text for the error.
         package var reason: String { unsafe String(cString: strerror(number)) }
@@ -115,7 +112,6 @@ package struct ProgramLaunch: Sendable {
     }
 }
 
-/// Finds programs.
 package enum ProgramPath {
     /// Finds the first program with a name in a list of folders, as in `PATH`. Relative folders are ignored.
     package static func find(_ name: String, in folders: String) -> String? {
@@ -131,6 +127,5 @@ package enum ProgramPath {
     /// The path of the running program; nil when the system does not report it.
     package static var own: String? { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") }
 
-    /// The folder of the running program.
     package static var ownFolder: String? { own.flatMap(PathParts.init)?.folder }
 }

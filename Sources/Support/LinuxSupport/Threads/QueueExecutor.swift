@@ -7,7 +7,6 @@ package import Dispatch
 /// on one thread. Waking another thread takes longer than a whole command to a virtual tag. Reader drivers wait for
 /// hardware on their own threads and never block the queue.
 package final class QueueExecutor: SerialExecutor, TaskExecutor {
-    /// The queue that runs the work.
     package let queue: DispatchQueue
     private static let key = DispatchSpecificKey<ObjectIdentifier>()
 

@@ -85,7 +85,6 @@ package final class Interrupt: Sendable {
         if writer >= 0 { close(writer) }
     }
 
-    /// Wakes the thread.
     package func raise() {
         var byte: UInt8 = 0
         // A full pipe wakes the thread as well.
@@ -98,7 +97,6 @@ package final class Interrupt: Sendable {
         while unsafe read(descriptor, &bytes, bytes.count) > 0 {}
     }
 
-    /// Why a wait ended.
     package enum WaitEnd: Sendable {
         /// The descriptor is ready or has failed. The next call on it shows which.
         case ready

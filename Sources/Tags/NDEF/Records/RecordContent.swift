@@ -181,7 +181,6 @@ struct PayloadReader {
         return UInt16(high) << 8 | UInt16(low)
     }
 
-    /// Reads the next bytes and returns a copy.
     mutating func nextBytes(_ count: Int) -> [UInt8]? { part(count)?.restBytes }
 
     /// Returns a reader for the next `count` bytes and moves past them; nil if fewer remain.

@@ -9,7 +9,6 @@ import TagLink
 struct ISODEPStateMachine {
     enum Action: Equatable {
         case send([UInt8], timeout: Airtime)
-        /// The response is complete.
         case finish([UInt8])
         case fail(LinkError)
     }

@@ -163,7 +163,6 @@ extension NFCAActivation {
     struct Sense {
         /// ATQA; 0 when several tags answered at once.
         var atqa: UInt16
-        /// Whether more than one tag answered.
         var isCrowded: Bool
 
         /// Returns the ATQA of a tag with 1 to 3 cascade levels. If several tags answered at once, only the UID size is

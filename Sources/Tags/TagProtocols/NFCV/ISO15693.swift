@@ -37,7 +37,6 @@ struct ISO15693RequestFlags: OptionSet {
 
     /// The high data rate, which NFC Forum tags use.
     static let highDataRate = Self(rawValue: 0x02)
-    /// The request is an inventory.
     static let inventory = Self(rawValue: 0x04)
     /// Only the selected tag answers. In an inventory, an AFI follows.
     static let select = Self(rawValue: 0x10)

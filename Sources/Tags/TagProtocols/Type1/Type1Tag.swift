@@ -20,11 +20,8 @@ public final class Type1Tag: ForumTag {
     /// The seven bytes of the UID; nil until the memory is read.
     public var uid: [UInt8]? { memory[byte: 6] == nil ? nil : (0..<7).compactMap { memory[byte: $0] } }
 
-    /// The memory read so far, in bytes or blocks.
     private(set) var memory = TagMemory(unitSize: 1, limit: Type1Tag.maximumSize)
-    /// The position of the message, once found.
     private var layout: TLVLayout?
-    /// The error that every procedure throws after the tag was lost.
     private var lost: TagError?
 
     /// The maximum number of times that a command is sent. All commands of this tag type may be repeated.
@@ -212,7 +209,6 @@ public final class Type1Tag: ForumTag {
 
     // MARK: Memory
 
-    /// Whether the tag has only static memory.
     private var isStatic: Bool { target?.isStatic ?? true }
 
     /// Reads the first `count` bytes, such as 120 or 512; nil when the tag has fewer.

@@ -79,7 +79,6 @@ enum Type2Command {
         }
     }
 
-    /// Returns the airtime of the whole exchange.
     func cost(_ timing: FrameTiming) -> Airtime {
         let answer =
             answerLength == 0

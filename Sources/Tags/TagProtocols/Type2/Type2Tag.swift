@@ -39,11 +39,8 @@ public final class Type2Tag: ForumTag {
     /// The address of the data area's first byte.
     static let dataAreaStart = 16
 
-    /// The memory read so far, in pages.
     var memory = TagMemory(unitSize: Type2Tag.pageSize, limit: Type2Tag.maximumPageCount)
-    /// The capability container, once it was read and checked.
     var capabilityContainer: Type2CapabilityContainer?
-    /// The position of the message, once found.
     private var layout: TLVLayout?
     /// The control TLVs before the message, even if the message is invalid.
     private(set) var controls: [TLVControl] = []
@@ -51,7 +48,6 @@ public final class Type2Tag: ForumTag {
     var version: [UInt8]??
     /// Whether the reader can send GET_VERSION. True until a try fails.
     private(set) var canRequestVersion = true
-    /// Whether the tag has FAST_READ, as far as known.
     var fastRead = FastRead.unknown
 
     /// Whether the tag may have received its password since its activation, perhaps by an app's own command. If so,
@@ -62,9 +58,7 @@ public final class Type2Tag: ForumTag {
     var isActive = true {
         didSet { if !isActive { mayBeAuthenticated = false } }
     }
-    /// The selected sector.
     private var sector = 0
-    /// The error that every procedure throws after the tag was lost.
     private var lost: TagError?
 
     enum FastRead {
@@ -499,7 +493,6 @@ public final class Type2Tag: ForumTag {
     /// 5.4).
     private static let passiveAcknowledgeTime = Airtime.milliseconds(1)
 
-    /// The outcome of a command that the tag answered.
     enum Answer {
         case bytes([UInt8])
         /// The tag refused with these four bits, and is now in the IDLE or HALT state.

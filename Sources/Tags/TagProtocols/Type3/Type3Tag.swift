@@ -21,13 +21,9 @@ public final class Type3Tag: ForumTag {
     /// The tag's data from polling. If another system was polled, detection polls for 12FC and updates this value.
     public private(set) var target: NFCFTarget
 
-    /// The attribute information block, once it was read and checked.
     private var attributes: Type3AttributeBlock?
-    /// The message, once read.
     private var message: [UInt8]?
-    /// The session with a FeliCa Lite-S whose key is known.
     private var session: FeliCaLiteSSession?
-    /// The error that every procedure throws after the tag was lost.
     private var lost: TagError?
 
     /// The service of NDEF tags for reading without encryption (NFC Forum T3T 1.0, 5.4).
@@ -347,7 +343,6 @@ public final class Type3Tag: ForumTag {
         }
     }
 
-    /// The tag as a card for FeliCa commands.
     private var card: FeliCaCard { FeliCaCard(link: link, target: target) }
 
     /// Runs `body`, and stores its error if the tag was lost.
@@ -449,7 +444,6 @@ private struct Type3AttributeBlock {
         }
     }
 
-    /// The block's 16 bytes, with their checksum.
     var bytes: [UInt8] {
         var result = [version, UInt8(blocksPerRead), UInt8(blocksPerWrite)] + UInt16(blockCount).bigEndianBytes
         result += unused + [writeFlag, accessFlag]

@@ -2,13 +2,11 @@
 package import CardCryptography
 package import TagLink
 
-/// A key of a MIFARE DESFire. No message shows it.
 package struct DESFireSecret: Sendable, Hashable {
     /// The cipher of a key. The raw value is the upper two bits of an application's number of keys.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
         /// DES, or triple DES with two keys.
         case des = 0x00
-        /// Triple DES with three keys.
         case tripleDES = 0x40
         case aes = 0x80
     }
@@ -46,9 +44,7 @@ package struct DESFireSession: Sendable {
     /// The most data bytes of a command's frame.
     private static let frameLength = 54
 
-    /// The session's cipher, and the initialisation vector of the next message.
     private struct Messaging: Sendable {
-        /// The number of the key that was proved.
         let key: UInt8
         let cipher: BlockCipher
         var vector: [UInt8]
@@ -82,8 +78,6 @@ package struct DESFireSession: Sendable {
     package init(_ card: any APDULink) { self.card = card }
 
     /// Selects an application, or the card itself with 0. Ends an authentication.
-    ///
-    /// - Throws: the errors of ``send(_:_:_:command:answer:length:)``.
     package mutating func select(_ application: UInt32) async throws(TagError) {
         messaging = nil
         _ = try await send(0x5A, [UInt8](littleEndian: Int(application), count: 3))
@@ -132,7 +126,6 @@ package struct DESFireSession: Sendable {
     ///   - header: the parameters, which are never encrypted.
     ///   - data: the data, which the command's protection covers.
     ///   - length: the length of the answer's data; needed for an enciphered answer.
-    /// - Returns: the answer's data.
     /// - Throws: ``TagError`` with `keyNeeded` when the card wants a key first, `unsupported` for what it says why, `refused`,
     ///   `authenticationFailed` for a wrong MAC, `tagLost`, `badAnswer`, `readerUnavailable`, `cancelled`.
     package mutating func send(

@@ -95,7 +95,6 @@ extension EMRTDSession {
         return EMRTDSession(card: card, keys: keys, counter: 0)
     }
 
-    /// Sends a step of GENERAL AUTHENTICATE, and returns an object of its answer.
     private static func authenticate(
         _ card: any APDULink,
         _ objects: [DataObject],

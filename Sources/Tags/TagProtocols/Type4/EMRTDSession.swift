@@ -95,7 +95,6 @@ package struct EMRTDSession: Sendable {
         (self.card, self.keys, self.counter) = (card, keys, counter)
     }
 
-    /// Goes on with other keys.
     mutating func restart(with keys: EMRTDKeys) { (self.keys, counter) = (keys, 0) }
 
     /// Reads a file: EF.COM 011E, EF.SOD 011D, or 0101 to 0110 for a data group.
@@ -235,7 +234,6 @@ package struct EMRTDSecurityObject: Sendable, Hashable {
         }
     }
 
-    /// The numbers of the data groups that were signed.
     package var groups: Set<Int> { Set(hashes.keys) }
 
     /// Whether a data group is as it was signed; nil when its hash is not signed.

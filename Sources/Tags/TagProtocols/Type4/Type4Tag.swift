@@ -21,17 +21,13 @@ public final class Type4Tag: ForumTag {
     /// The mapping version in the capability container, such as 0x20; nil before detection.
     public var mappingVersion: UInt8? { capabilityContainer?.version }
 
-    /// The capability container, once it was read and checked.
     package private(set) var capabilityContainer: Type4CapabilityContainer?
-    /// Whether the NDEF application is selected.
     private var isApplicationSelected = false
     /// P2 of SELECT by file identifier: 0C, or 00 with mapping version 1.0.
     private var fileSelectParameter: UInt8 = 0x0C
     /// The selected file.
     private var selectedFile: UInt16?
-    /// The length of the current message, if known.
     private var messageLength: Int?
-    /// The part of the message read so far, from its start.
     private var messageStart: [UInt8] = []
     /// The error that every procedure throws after the card was lost.
     private var lost: TagError?
@@ -527,7 +523,6 @@ struct Type4WritePlan: Equatable {
 
 /// The capability container file of a Type 4 tag (NFC Forum T4T 1.2, 4.3).
 package struct Type4CapabilityContainer: Sendable, Hashable {
-    /// The file's identifier.
     static let file: UInt16 = 0xE103
     /// The number of bytes up to the end of an NDEF file control TLV of mapping versions 1 and 2.
     static let minimumLength = 15

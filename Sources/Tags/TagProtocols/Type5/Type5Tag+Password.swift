@@ -301,7 +301,6 @@ private struct MemoryPassword {
     var number: UInt8
     var secret: [UInt8]
     var factory: [UInt8]
-    /// Whether it allows to write settings.
     var allowsConfiguration = true
     /// Whether a write has only a half of it. The second half then has the next number.
     var isWrittenInHalves = false

@@ -31,13 +31,10 @@ public final class Type5Tag: ForumTag {
     /// The number of bytes in a block; 0 until the first answer.
     public internal(set) var blockSize = 0
 
-    /// The memory read so far, in blocks.
     var memory = TagMemory(unitSize: 4, limit: 0)
-    /// The capability container, once it was read and checked.
     private var capabilityContainer: Type5CapabilityContainer?
     /// The end of the data area. It differs from the container's value if that is wrong.
     private var areaEnd = 0
-    /// The position of the message, once found.
     private var layout: TLVLayout?
     /// Whether READ MULTIPLE BLOCKS works with this tag.
     private var readsMultiple = true
@@ -50,11 +47,9 @@ public final class Type5Tag: ForumTag {
     @Hidden var presented: [UInt8: [UInt8]] = [:]
     /// Whether a password protects a part of the memory; nil until the tag refuses a command.
     var hasProtection: Bool?
-    /// Whether the tag has accepted the password of ``unlock(with:)`` since it was powered.
     var isUnlocked = false
     /// Whether the next command must include the UID.
     var needsAddress = false
-    /// The error that every procedure throws after the tag was lost.
     private var lost: TagError?
 
     /// Creates a tag that an inventory found over an NFC-V link, alone or among others.
@@ -288,7 +283,6 @@ public final class Type5Tag: ForumTag {
     /// The number of blocks that can be addressed.
     private static let maximumBlockCount = 65536
 
-    /// Reads the bytes in a range that are not cached yet.
     func fetch(_ addresses: Range<Int>) async throws(TagError) {
         if blockSize == 0 { try await readFirstBlocks() }
         var units = addresses.lowerBound / blockSize..<(addresses.upperBound + blockSize - 1) / blockSize
@@ -530,7 +524,6 @@ public final class Type5Tag: ForumTag {
     /// How long a tag may take to program its memory (ISO/IEC 15693-3, 8.4.2: 20 ms).
     private static let writeTimeout = Airtime.milliseconds(21)
 
-    /// The outcome of a command.
     enum Answer {
         case bytes([UInt8])
         case refused(ISO15693ErrorCode)

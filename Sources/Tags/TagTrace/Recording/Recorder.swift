@@ -310,7 +310,6 @@ private final class RecordingReader: ForwardingDriver, DiscoveringDriver {
 
 /// A link to a tag that the reader found.
 private protocol RecordedLink {
-    /// The unwrapped tag, as the reader returned it.
     var tag: DiscoveredTag { get }
     var number: Int { get }
 }

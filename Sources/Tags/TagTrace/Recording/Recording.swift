@@ -10,7 +10,6 @@ public struct Recording: Sendable, Hashable {
     public static let version = 1
 
     package struct Header: Sendable, Hashable {
-        /// The reader's name.
         package var reader: String
         /// Whether the host sent every frame. If not, the reader found tags itself.
         package var isField: Bool

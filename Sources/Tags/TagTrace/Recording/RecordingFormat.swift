@@ -408,13 +408,11 @@ extension Recording {
 
 /// Parses a recording piece by piece. It buffers at most one line.
 struct RecordingParser {
-    /// The source's name in messages.
     private let name: String?
     private var header: Recording.Header?
     private var steps: [Recording.Step] = []
     /// The tags found so far by the current poll.
     private var tags: [Recording.Tag] = []
-    /// The tag numbers of all polls so far.
     private var tagNumbers: Set<Int> = []
     private var exchanges = 0
     /// The index of the step that still lacks an outcome; nil for none.

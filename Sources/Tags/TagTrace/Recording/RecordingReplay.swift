@@ -324,7 +324,6 @@ struct ReplayScript: Sendable {
     /// When to notify the presence observers about a recorded event after a call.
     enum Notice: Sendable {
         case none
-        /// Before the call returns.
         case now
         /// After the session's current work.
         case soon

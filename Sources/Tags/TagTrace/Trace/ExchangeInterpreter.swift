@@ -7,7 +7,6 @@ package import TagLink
 /// commands of Type 1 to Type 5 tags, ISO-DEP and ISO/IEC 7816-4, FeliCa, ISO/IEC 15693 and MIFARE products. It
 /// describes any other frame by its number of bytes. It accepts any input and never fails.
 package struct ExchangeInterpreter: Sendable {
-    /// How to interpret the answer to the last request.
     enum Expectation: Sendable, Equatable {
         case anything, anticollision, atqA, select, atqB, attribute, answerToSelect, parameterSelection
         case type1(UInt8)
@@ -32,7 +31,6 @@ package struct ExchangeInterpreter: Sendable {
     /// The part received so far of an answer in several blocks.
     private var partialAnswer: [UInt8] = []
 
-    /// Creates an interpreter for a field without previous frames.
     package init() {}
 
     /// Forgets all previous frames. Call it when the field was turned off or on, or another tag may be near.

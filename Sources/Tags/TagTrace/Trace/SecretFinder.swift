@@ -11,7 +11,6 @@ package import TagLink
 /// size in its capability container or a 3DES authentication. For an unknown product, the password pages of every
 /// product count. The meaning of a frame depends on the frames before it, so pass every frame in order.
 package struct SecretFinder: Sendable, Hashable {
-    /// The pages with the tag's password or keys.
     private var pages = anyPages
     /// Whether the product is known from its answer to GET VERSION.
     private var hasVersion = false
@@ -32,7 +31,6 @@ package struct SecretFinder: Sendable, Hashable {
     /// Whether the last request was a command for the chip inside the reader.
     private var isForChip = false
 
-    /// Creates a finder for a field without previous frames.
     package init() {}
 
     /// Forgets all previous frames. Call it when the field was turned off or on, or another tag may be near.
@@ -260,9 +258,9 @@ package struct SecretFinder: Sendable, Hashable {
     /// Returns the range of the card key, block 87, in WRITE WITHOUT ENCRYPTION (FeliCa Lite-S user's manual, 3.3).
     private static func felica(_ bytes: [UInt8]) -> [Range<Int>] {
         guard bytes.count > 11, bytes[1] == 0x08 else { return [] }
-        guard let (_, blocks, rest) = FeliCaBlockList.parse(bytes.dropFirst(10)) else { return [] }
-        let start = bytes.count - rest.count
-        return blocks.enumerated().filter { $0.element == 0x87 }.map {
+        guard let list = FeliCaBlockList(bytes.dropFirst(10)) else { return [] }
+        let start = bytes.count - list.data.count
+        return list.elements.enumerated().filter { $0.element.block == 0x87 }.map {
             start + 16 * $0.offset..<start + 16 * $0.offset + 16
         }
     }

@@ -113,12 +113,13 @@ enum FeliCaWords {
     }
 
     private static func blocks(_ bytes: ArraySlice<UInt8>) -> String? {
-        guard let (services, blocks, _) = FeliCaBlockList.parse(bytes) else { return nil }
+        guard let list = FeliCaBlockList(bytes) else { return nil }
+        let blocks = list.elements.map(\.block)
         guard let first = blocks.first, let last = blocks.last else { return ", no block" }
         let isRange = blocks.count > 1 && blocks == Array(first..<first + blocks.count)
-        let list = isRange ? "\(first) to \(last)" : blocks.map(String.init).joined(separator: ", ")
-        let codes = services.map { $0.hexText(digits: 4) }.joined(separator: " ")
-        return " of \(codes), block\(blocks.count == 1 ? "" : "s") \(list)"
+        let numbers = isRange ? "\(first) to \(last)" : blocks.map(String.init).joined(separator: ", ")
+        let codes = list.services.map { $0.hexText(digits: 4) }.joined(separator: " ")
+        return " of \(codes), block\(blocks.count == 1 ? "" : "s") \(numbers)"
     }
 
     static func answer(_ bytes: [UInt8]) -> String {
@@ -142,29 +143,6 @@ enum FeliCaWords {
         0xA7: "wrong access mode", 0xA8: "no such block", 0xA9: "the write failed", 0xB0: "not authenticated",
         0xB1: "not authenticated",
     ]
-}
-
-/// The service and block lists in a FeliCa command (NFC Forum T3T 1.0, 5.4).
-enum FeliCaBlockList {
-    /// Returns the service codes, the block numbers and the bytes after them; nil when the lists are incomplete.
-    static func parse(_ bytes: ArraySlice<UInt8>) -> (services: [Int], blocks: [Int], rest: ArraySlice<UInt8>)? {
-        var cursor = ByteCursor(bytes)
-        guard let serviceCount = cursor.next() else { return nil }
-        var services: [Int] = []
-        for _ in 0..<serviceCount {
-            guard let service = cursor.littleEndian() else { return nil }
-            services.append(service)
-        }
-        guard let blockCount = cursor.next() else { return nil }
-        var blocks: [Int] = []
-        for _ in 0..<blockCount {
-            guard let head = cursor.next(),
-                let block = head & 0x80 == 0 ? cursor.littleEndian() : cursor.next().map(Int.init)
-            else { return nil }
-            blocks.append(block)
-        }
-        return (services, blocks, cursor.rest)
-    }
 }
 
 /// Describes the commands of ISO/IEC 15693-3, 10, and the custom commands of NXP and ST.

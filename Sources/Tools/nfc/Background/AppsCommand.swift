@@ -109,7 +109,6 @@ struct AppsListCommand: AsyncParsableCommand {
         ]
     }
 
-    /// The status of an associated domain's links.
     private struct Links {
         var opensBrowser: Bool
         var age: Int?

@@ -73,7 +73,6 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
     }
 }
 
-/// The user's running service, if any.
 enum RunningService {
     private static let name = "org.opencorenfc.Background"
 
@@ -118,7 +117,6 @@ enum RunningService {
     }
 }
 
-/// The status that the service reports.
 struct ServiceStatus: Decodable {
     struct Condition: Decodable {
         var condition: String
@@ -188,7 +186,6 @@ struct UserEnvironment {
     let folders = UserFolders(environment: ProcessInfo.processInfo.environment)
     let deliverer = LinkDeliverer(environment: ProcessInfo.processInfo.environment)
 
-    /// The current time in seconds since 1970.
     static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
     func apps() -> InstalledApps { InstalledApps(folders) }

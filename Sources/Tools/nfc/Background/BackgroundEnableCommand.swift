@@ -153,7 +153,6 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
 
         var isEmpty: Bool { files.isEmpty && data.isEmpty }
 
-        /// The files as lines, each with a verb before the path.
         func lines(_ verb: String) -> [String] {
             files.map { "\(verb) \($0)" }
                 + data.map { "\(verb) \($0.path): \($0.content), \($0.count == 1 ? "1 file" : "\($0.count) files")" }

@@ -164,7 +164,6 @@ struct InboxOpenCommand: AsyncParsableCommand {
         return CommandFailure("no-entry", message)
     }
 
-    /// Returns the failure for a locked screen. A running service opens the entry when the screen is unlocked.
     private func locked(_ id: InboxEntry.ID) -> CommandFailure {
         let answer = try? RunningService.ask("Open", [.string(id.description)])
         let next =

@@ -27,7 +27,6 @@ struct ServiceInstallation {
         ]
     }
 
-    /// Finds the service's program: in this program's folder, or in `PATH`.
     static func program() throws -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
         let beside = ProgramPath.ownFolder.map { $0 + "/nfcd" }
@@ -75,12 +74,10 @@ struct ServiceInstallation {
     }
 
     struct Earlier {
-        /// The contents of the files that existed.
         fileprivate var files: [String: [UInt8]] = [:]
         /// The folders that did not exist, deepest first.
         fileprivate var missingFolders: [String] = []
 
-        /// Whether the service was enabled.
         var isEnabled: Bool { !files.isEmpty }
     }
 

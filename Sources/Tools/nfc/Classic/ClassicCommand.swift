@@ -8,7 +8,6 @@ import TagProtocols
 import TextSafety
 import VirtualTags
 
-/// `nfc classic`: the sectors, keys and values of a MIFARE Classic.
 struct ClassicCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "classic",
@@ -26,12 +25,6 @@ struct ClassicCommand: ParsableCommand {
             """,
         subcommands: [ClassicShowCommand.self, ClassicBlockCommand.self, ClassicKeysCommand.self]
     )
-
-    fileprivate static let exit = """
-        Exit status: 0 done, 1 when the card refused, needs other keys or left, the plan
-        was not confirmed, or no card was found, 2 for wrong usage, 3 without a reader,
-        130 when cancelled.
-        """
 }
 
 struct ClassicShowCommand: AsyncParsableCommand {
@@ -45,25 +38,20 @@ struct ClassicShowCommand: AsyncParsableCommand {
               nfc classic show
               nfc classic show card.json --keys keys.txt --json
 
-            \(ClassicCommand.exit)
+            \(TagChangeOptions.exit)
             """
     )
 
-    @Argument(help: ArgumentHelp("The image of the card, like --image.", valueName: "image"))
-    var image: String?
-
-    @OptionGroup var source: TagSourceOptions
+    @OptionGroup var place: TagPlaceOptions
 
     @OptionGroup var keys: ClassicKeyOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    mutating func validate() throws { try source.use(image: image) }
-
     func run() async throws {
         let opening = try keys.opening()
-        let (sectors, reader) = try await source.read { tag throws(TagError) in
+        let (sectors, reader) = try await place.source.read { tag throws(TagError) in
             let card = try await tag.classic(opening)
             let directory = try? await card.readDirectory()
             var sectors: [SectorReport] = []
@@ -92,7 +80,6 @@ struct ClassicShowCommand: AsyncParsableCommand {
 private struct SectorReport: Sendable {
     var sector: Int
     var application: String?
-    /// Keys A and B, as they are shown.
     var keys: [String: String] = [:]
     var access: ClassicAccess?
     var values: [Int: Int32] = [:]
@@ -105,7 +92,6 @@ private struct SectorReport: Sendable {
         }
     }
 
-    /// The keys that may change the keys.
     private var changes: String? {
         access.map { $0.keys(for: .writeKeyA).union($0.keys(for: .writeKeyB)).text }
     }
@@ -146,12 +132,9 @@ struct ClassicBlockCommand: AsyncParsableCommand {
               nfc classic block --number 5 --hex 00112233445566778899aabbccddeeff
               nfc classic block --number 4 --add=-5
 
-            \(ClassicCommand.exit)
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the card, like --image.", valueName: "image"))
-    var image: String?
 
     @OptionGroup var options: TagChangeOptions
 
@@ -169,8 +152,7 @@ struct ClassicBlockCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Add this to the value; less than 0 to subtract.", valueName: "n"))
     var add: Int32?
 
-    mutating func validate() throws {
-        try options.use(image: image)
+    func validate() throws {
         let changes = [hex != nil, set != nil, add != nil].count { $0 }
         guard changes < 2 else { throw ValidationError("Give one of --hex, --set and --add.") }
         guard changes == 0 || ClassicProduct.sector(ofTrailer: Int(number)) == nil else {
@@ -184,7 +166,7 @@ struct ClassicBlockCommand: AsyncParsableCommand {
         let (block, bytes, set, add) = (Int(number), hex?.bytes, set, add)
         guard bytes != nil || set != nil || add != nil else {
             let opening = try keys.opening()
-            let (bytes, reader) = try await options.source.read { tag throws(TagError) in
+            let (bytes, reader) = try await options.place.source.read { tag throws(TagError) in
                 try await tag.classic(opening).readRequired(block)
             }
             let value = ClassicValue(bytes).map { Int($0.amount) }
@@ -230,12 +212,9 @@ struct ClassicKeysCommand: AsyncParsableCommand {
               nfc classic keys --sector 1 --key-a ask --key-b ask --access write-with-b
               nfc classic keys card.mfd --sector 1 --access read-only --yes
 
-            \(ClassicCommand.exit)
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the card, like --image.", valueName: "image"))
-    var image: String?
 
     @OptionGroup var options: TagChangeOptions
 
@@ -253,8 +232,7 @@ struct ClassicKeysCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The new access conditions.", valueName: "name-or-hex"))
     var access: ClassicAccessArgument?
 
-    mutating func validate() throws {
-        try options.use(image: image)
+    func validate() throws {
         guard (0..<40).contains(sector) else { throw ValidationError("--sector must be 0 to 39.") }
         guard keyA != nil || keyB != nil || access != nil else {
             throw ValidationError("Say what to change: --key-a, --key-b or --access.")

@@ -6,7 +6,6 @@ import TagImages
 import TagLink
 import TagProtocols
 
-/// `nfc desfire`: the applications, files and keys of a MIFARE DESFire.
 struct DESFireCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "desfire",
@@ -34,12 +33,6 @@ struct DESFireCommand: ParsableCommand {
             DESFireDeleteCommand.self, DESFireKeyCommand.self, DESFireFormatCommand.self,
         ]
     )
-
-    fileprivate static let exit = """
-        Exit status: 0 done, 1 when the card refused, has other keys or left, the plan
-        was not confirmed, or no card was found, 2 for wrong usage, 3 without a reader,
-        130 when cancelled.
-        """
 }
 
 struct DESFireInfoCommand: AsyncParsableCommand {
@@ -54,25 +47,20 @@ struct DESFireInfoCommand: AsyncParsableCommand {
               nfc desfire info
               nfc desfire info card.json --json
 
-            \(DESFireCommand.exit)
+            \(TagChangeOptions.exit)
             """
     )
 
-    @Argument(help: ArgumentHelp("The image of the card, like --image.", valueName: "image"))
-    var image: String?
-
-    @OptionGroup var source: TagSourceOptions
+    @OptionGroup var place: TagPlaceOptions
 
     @OptionGroup var key: DESFireKeyOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    mutating func validate() throws { try source.use(image: image) }
-
     func run() async throws {
         let (key, app) = (try key.proof(), key.app?.value)
-        let (report, _) = try await source.read(done: "The card was read.") { tag throws(TagError) in
+        let (report, _) = try await place.source.read(done: "The card was read.") { tag throws(TagError) in
             var session = try await tag.desfire()
             return try await DESFireReport(of: tag, &session, app, key)
         }
@@ -92,14 +80,11 @@ struct DESFireReadCommand: AsyncParsableCommand {
               nfc desfire read --app 000001 --file 2 --out message.bin
               nfc desfire read card.json --app 00f123 --file 1 --key file:key.txt
 
-            \(DESFireCommand.exit)
+            \(TagChangeOptions.exit)
             """
     )
 
-    @Argument(help: ArgumentHelp("The image of the card, like --image.", valueName: "image"))
-    var image: String?
-
-    @OptionGroup var source: TagSourceOptions
+    @OptionGroup var place: TagPlaceOptions
 
     @OptionGroup var key: DESFireKeyOptions
 
@@ -112,15 +97,14 @@ struct DESFireReadCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    mutating func validate() throws {
-        try source.use(image: image)
+    func validate() throws {
         try key.checkApplication()
-        try OutputTarget.check(image: source.image, out: out, json: json)
+        try OutputTarget.check(image: place.source.image, out: out, json: json)
     }
 
     func run() async throws {
         let (key, app, file) = (try key.proof(), key.app?.value, file)
-        let ((settings, bytes), _) = try await source.read(done: "The card was read.") { tag throws(TagError) in
+        let ((settings, bytes), _) = try await place.source.read(done: "The card was read.") { tag throws(TagError) in
             var session = try await tag.desfire(app, key)
             return (try await session.settings(of: file), try await session.read(file))
         }
@@ -144,12 +128,9 @@ struct DESFireWriteCommand: AsyncParsableCommand {
               nfc desfire write card.json --app 00f123 --file 1 --in data.bin --offset 16
               nfc desfire write --app 00f123 --file 3 --add=-5 --key file:key.txt
 
-            \(DESFireCommand.exit)
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the card, like --image.", valueName: "image"))
-    var image: String?
 
     @OptionGroup var options: TagChangeOptions
 
@@ -173,8 +154,7 @@ struct DESFireWriteCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Add this to a value; less than 0 to subtract.", valueName: "n"))
     var add: Int32?
 
-    mutating func validate() throws {
-        try options.use(image: image)
+    func validate() throws {
         try key.checkApplication()
         guard [hex == nil, input == nil, add == nil].count(where: { !$0 }) == 1 else {
             throw ValidationError("Give the bytes, --hex HEX or --in FILE, or a change of a value, --add N.")
@@ -234,12 +214,9 @@ struct DESFireCreateCommand: AsyncParsableCommand {
               nfc desfire create --app 00f123 --file 2 --size 16 --records 10 --cyclic
               nfc desfire create --app 00f123 --file 3 --value 0...500
 
-            \(DESFireCommand.exit)
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the card, like --image.", valueName: "image"))
-    var image: String?
 
     @OptionGroup var options: TagChangeOptions
 
@@ -280,8 +257,7 @@ struct DESFireCreateCommand: AsyncParsableCommand {
     @Option(help: "How the file's data are protected on their way: plain, mac or encrypted.")
     var protection: DESFireProtection = .plain
 
-    mutating func validate() throws {
-        try options.use(image: image)
+    func validate() throws {
         try key.checkApplication()
         guard (1...14).contains(keys) else { throw ValidationError("--keys must be 1 to 14.") }
         if let settings, settings.bytes.count != 1 { throw ValidationError("--settings takes one byte, such as 0f.") }
@@ -350,12 +326,9 @@ struct DESFireDeleteCommand: AsyncParsableCommand {
               nfc desfire delete --app 00f123 --key ask
               nfc desfire delete card.json --app 00f123 --file 1 --yes
 
-            \(DESFireCommand.exit)
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the card, like --image.", valueName: "image"))
-    var image: String?
 
     @OptionGroup var options: TagChangeOptions
 
@@ -364,8 +337,7 @@ struct DESFireDeleteCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The number of the file, 0 to 31.", valueName: "n"))
     var file: UInt8?
 
-    mutating func validate() throws {
-        try options.use(image: image)
+    func validate() throws {
         try key.checkApplication()
     }
 
@@ -401,12 +373,9 @@ struct DESFireKeyCommand: AsyncParsableCommand {
               nfc desfire key --app 00f123 --number 1 --new file:new.txt \\
                 --key hex:00000000000000000000000000000000
 
-            \(DESFireCommand.exit)
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the card, like --image.", valueName: "image"))
-    var image: String?
 
     @OptionGroup var options: TagChangeOptions
 
@@ -424,8 +393,7 @@ struct DESFireKeyCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The version of the new AES key, 0 to 255.", valueName: "n"))
     var keyVersion: UInt8 = 1
 
-    mutating func validate() throws {
-        try options.use(image: image)
+    func validate() throws {
         if let number, number > 13 { throw ValidationError("--number must be 0 to 13.") }
         guard key.key != nil else { throw ValidationError("Give the key that may change keys: --key, or --key ask.") }
     }
@@ -456,19 +424,15 @@ struct DESFireFormatCommand: AsyncParsableCommand {
             Examples:
               nfc desfire format --key ask
 
-            \(DESFireCommand.exit)
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the card, like --image.", valueName: "image"))
-    var image: String?
 
     @OptionGroup var options: TagChangeOptions
 
     @OptionGroup var key: DESFireKeyOptions
 
-    mutating func validate() throws {
-        try options.use(image: image)
+    func validate() throws {
         guard key.app == nil else { throw ValidationError("All applications are deleted. Leave out --app.") }
     }
 

@@ -203,7 +203,6 @@ extension DESFireFileSettings {
         return Int(Int32(truncatingIfNeeded: bytes.littleEndian(at: 0, count: 4)))
     }
 
-    /// The content of a file for people.
     func lines(of bytes: [UInt8]) -> [String] {
         if let value = value(of: bytes) { return ["\(value)"] }
         switch kind {

@@ -126,7 +126,6 @@ final class DemoSignals: Sendable {
         signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP]) { [isStopped] _ in isStopped.withLock { $0 = true } }
     }
 
-    /// Throws if the demo was stopped, or its output can't be written.
     func check() throws {
         if isStopped.withLock({ $0 }) {
             let message = "The demonstration was stopped. Everything that it created was removed."

@@ -9,7 +9,6 @@ struct DemoRunner {
     let sandbox: DemoSandbox
     let output: DemoOutput
     let signals: DemoSignals
-    /// Whether to click the notification automatically.
     let clicksAutomatically: Bool
 
     /// How long a step of the service or the app may take.
@@ -155,7 +154,6 @@ struct DemoRunner {
     }
 }
 
-/// Waits for the demo's events: notifications, log lines of the service, keys and signals.
 final class DemoLoop {
     enum Event {
         case notification(NotificationRelay.Event)
@@ -164,7 +162,6 @@ final class DemoLoop {
         case returnKey
         /// Standard input has ended, so no more keys can arrive.
         case inputEnded
-        /// The time set in ``DemoLoop/alarm`` has been reached.
         case alarm
 
         /// The message of a log line with the given event name; nil for other events.
@@ -186,7 +183,6 @@ final class DemoLoop {
     /// When to send ``Event/alarm``; nil for never.
     var alarm: ContinuousClock.Instant?
     private var pendingEvents: [Event] = []
-    /// The last message from the service, shown if a wait fails.
     private var lastMessage = ""
 
     init(relay: NotificationRelay, service: DemoProgram, signals: DemoSignals) {
@@ -259,14 +255,12 @@ final class DemoLoop {
     }
 }
 
-/// A program started by the demo, and its output.
 final class DemoProgram {
     /// The process ID. Ending the demo also ends and reaps the process.
     let identifier: pid_t
     /// Becomes readable when the program prints something.
     let descriptor: Int32
     private var pending: [UInt8] = []
-    /// Whether the program has ended and closed its output.
     private(set) var isAtEnd = false
 
     /// Starts a program. Without an input file, its standard input is empty.

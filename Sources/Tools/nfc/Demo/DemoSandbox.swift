@@ -17,7 +17,6 @@ final class DemoSandbox {
 
     let folder: PrivateFolder
     let programs: DemoPrograms
-    /// The environment of all started programs.
     private(set) var environment: [String: String]
     var busAddress: String {
         get { environment["DBUS_SESSION_BUS_ADDRESS"] ?? "" }
@@ -79,7 +78,6 @@ final class DemoSandbox {
         return variables
     }
 
-    /// Creates a tag with a link and a text, written like in a real session.
     private static func makeTag() async throws -> TagImage {
         guard let product = TagProduct(named: "NTAG215") else {
             throw CommandFailure("no-product", "There is no virtual NTAG215.")
@@ -120,7 +118,6 @@ final class DemoSandbox {
     }
 }
 
-/// The programs used by the demo: the service, and the sample app with its files.
 struct DemoPrograms {
     let service: String
     let app: String

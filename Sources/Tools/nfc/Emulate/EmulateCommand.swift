@@ -27,7 +27,6 @@ struct EmulateCommand: AsyncParsableCommand {
     )
 }
 
-/// The user of an installed reader, and where to install it.
 struct ReaderInstallationOptions: ParsableArguments {
     @Option(
         name: .customLong("for"),

@@ -9,7 +9,6 @@ import TagImages
 import TagLink
 import VirtualTags
 
-/// `nfc emulate`, and `nfc emulate show`.
 struct EmulateShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
@@ -400,7 +399,6 @@ struct EmulationNote {
         return nil
     }
 
-    /// Whether a file is writable, or can be created in its folder.
     private static func mayBeWritten(_ path: String) -> Bool {
         if unsafe access(path, F_OK) == 0 { return unsafe access(path, W_OK) == 0 }
         guard let parts = PathParts(path) else { return false }

@@ -6,13 +6,11 @@ import ReaderEmulation
 import TagLink
 import VirtualTags
 
-/// Waits for the events that end an emulation.
 final class EmulationSignals: @unchecked Sendable {
     // Sendable because its state changes only during init, and dispatch sources may be used from any thread.
 
     enum End: String, Sendable {
         case interrupt, termination, timeout
-        /// Standard output is broken.
         case outputBroken = "output-broken"
         case daemonEnded = "pcscd-ended"
         /// The chip that shows the card over the air does not answer any more.
@@ -21,7 +19,6 @@ final class EmulationSignals: @unchecked Sendable {
 
     private enum Event: Sendable {
         case end(End)
-        /// A pcscd has connected to the reader.
         case taken
         /// The private pcscd may have exited.
         case childEnded
@@ -55,13 +52,11 @@ final class EmulationSignals: @unchecked Sendable {
         }
     }
 
-    /// Records that a pcscd has connected to the reader.
     func readerIsTaken() { continuation.yield(.taken) }
 
     /// Records that the chip that shows the card over the air is gone.
     func readerIsGone() { continuation.yield(.end(.readerGone)) }
 
-    /// Records that standard output is broken.
     func outputIsBroken() { continuation.yield(.end(.outputBroken)) }
 
     /// Waits until the private pcscd has connected to the reader. Returns nil then; if the emulation ends first,
@@ -81,7 +76,6 @@ final class EmulationSignals: @unchecked Sendable {
     /// How many seconds pcscd may take to load a reader.
     private static let startLimit = 10.0
 
-    /// Why the private pcscd exited.
     var daemonFailure: String? { failure.withLock { $0 } }
 
     /// Waits until the emulation ends. It also ends if the private pcscd exits.
@@ -128,7 +122,6 @@ struct EmulationCommands: Sendable {
         }.start()
     }
 
-    /// The maximum length of a line; all commands are shorter.
     private static let maximumLength = 4096
 
     /// Performs a command, and reports whether the command is known.

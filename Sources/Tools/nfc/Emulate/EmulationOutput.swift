@@ -163,7 +163,6 @@ final class EmulationOutput: Sendable {
 
 /// Explains the frames sent over the air, and the APDUs that programs send over PC/SC.
 struct ExchangeExplainer {
-    /// The meanings of an exchange's request and answer.
     struct Meanings {
         var request: String
         var answer: String

@@ -6,7 +6,6 @@ import LinkDelivery
 import LinuxSupport
 import UniversalLinks
 
-/// The association file that a command uses.
 struct AssociationFileOptions: ParsableArguments {
     @Argument(help: "The association file, - for standard input, or a domain whose file was fetched.")
     var file: String
@@ -36,7 +35,6 @@ struct AssociationFileOptions: ParsableArguments {
     struct Loaded {
         var source: Source
         var bytes: [UInt8] = []
-        /// The file's domain; nil if unknown.
         var domain: String?
         /// Findings about where the file is served, from the site's last answer.
         var findings: [LinkFinding] = []

@@ -94,7 +94,6 @@ struct LinksCheckCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns findings about the link, the app and its associated domains.
     private func check(_ file: AssociationFile, _ link: LinkURL?) -> [LinkFinding] {
         let findings = file.check(app: app, opens: link)
         let installed = app.flatMap { id in UserEnvironment().apps().apps.first { $0.id == id } }
@@ -245,7 +244,6 @@ struct LinksExplainCommand: AsyncParsableCommand {
 }
 
 extension LinkExplanation.Verdict {
-    /// The components that prevent a match.
     fileprivate var differences: [RuleComponent] { if case .differs(let missing) = self { missing } else { [] } }
 
     fileprivate var text: String {
@@ -340,7 +338,6 @@ extension LinkRoute {
     }
 }
 
-/// Throws if a text can't be an application identifier.
 private func checkAppIdentifier(_ app: String) throws {
     guard !AppDescription.isIdentifier(app) else { return }
     throw ValidationError("--app: '\(app)' is not an application identifier such as ABCDE12345.org.example.reader.")

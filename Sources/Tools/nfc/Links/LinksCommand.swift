@@ -307,7 +307,6 @@ struct LinksRemoveCommand: AsyncParsableCommand {
     }
 }
 
-/// Converts a domain name to ASCII.
 private func asciiDomain(_ domain: String) throws -> String {
     do throws(HostName.DomainProblem) {
         return try HostName.domain(domain)
@@ -326,7 +325,6 @@ struct LinkStatus {
     /// Whether this command has just contacted the site.
     var wasAsked = false
 
-    /// Where the file came from; nil if there is no file.
     var source: AssociationFileOptions.Source? {
         guard let association, association.file != nil else { return nil }
         return association.isLocal ? .local : .site

@@ -25,14 +25,9 @@ struct NTAG424KeysCommand: AsyncParsableCommand {
               nfc ntag424 keys tag.json --number 1 --old-key-file old.txt \\
                 --new-key-file new.txt --master-key-file master.txt
 
-            Exit status: 0 when the versions were shown or the key is changed, 1 when
-            the plan was not confirmed, the tag has other keys, refused or left, or was
-            not found, 2 for wrong usage, 3 without a reader, 130 when cancelled.
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
-    var image: String?
 
     @Option(help: "The number of the key to change, 0 to 4.")
     var number: UInt8?
@@ -56,8 +51,7 @@ struct NTAG424KeysCommand: AsyncParsableCommand {
 
     @OptionGroup var options: TagChangeOptions
 
-    mutating func validate() throws {
-        try options.use(image: image)
+    func validate() throws {
         if let number {
             guard number < 5 else { throw ValidationError("--number must be 0 to 4.") }
         } else if newKey ?? newKeyFile ?? options.out != nil {
@@ -90,7 +84,7 @@ struct NTAG424KeysCommand: AsyncParsableCommand {
     }
 
     private func showVersions() async throws {
-        let (versions, reader) = try await options.source.read { tag throws(TagError) in
+        let (versions, reader) = try await options.place.source.read { tag throws(TagError) in
             guard let card = try tag.ndef as? Type4Tag else {
                 throw TagError(.unsupported, "This tag is not an NTAG 424 DNA.")
             }
@@ -119,22 +113,15 @@ struct NTAG424ResetCommand: AsyncParsableCommand {
               nfc ntag424 reset --key-file key.txt --master-key-file master.txt
               nfc ntag424 reset tag.json --key-file key.txt --yes
 
-            Exit status: 0 when the tag is as from the factory, 1 when the plan was not
-            confirmed, the tag has other keys, refused or left, or was not found, 2 for
-            wrong usage, 3 without a reader, 130 when cancelled.
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
-    var image: String?
 
     @OptionGroup var keyOptions: LinkKeyOptions
 
     @OptionGroup var masterKey: MasterKeyOptions
 
     @OptionGroup var options: TagChangeOptions
-
-    mutating func validate() throws { try options.use(image: image) }
 
     func run() async throws {
         let keys = try keyOptions.keys()

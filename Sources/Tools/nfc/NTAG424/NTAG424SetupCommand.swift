@@ -37,14 +37,9 @@ struct NTAG424SetupCommand: AsyncParsableCommand {
               nfc ntag424 setup tag.json --url 'https://example.com/?u={uid}&n={ctr}&c={cmac}' \\
                 --key-file key.txt --yes
 
-            Exit status: 0 when the tag is set up, 1 when the plan was not confirmed,
-            the tag has other keys, refused or left, or was not found, 2 for wrong
-            usage, 3 without a reader, 130 when cancelled.
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
-    var image: String?
 
     @Option(help: ArgumentHelp("The link, with placeholders.", valueName: "link"))
     var url: String
@@ -59,7 +54,6 @@ struct NTAG424SetupCommand: AsyncParsableCommand {
     @OptionGroup var options: TagChangeOptions
 
     mutating func validate() throws {
-        try options.use(image: image)
         guard MessageOptions.isURI(url) else {
             throw ValidationError("--url is not a link. A link begins like https://.")
         }

@@ -48,10 +48,7 @@ struct PassportReadCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The image of the document, like --image.", valueName: "image"))
-    var image: String?
-
-    @OptionGroup var source: TagSourceOptions
+    @OptionGroup var place: TagPlaceOptions
 
     @Option(help: ArgumentHelp("The machine readable zone, with or without line breaks.", valueName: "zone"))
     var mrz: String?
@@ -82,8 +79,7 @@ struct PassportReadCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    mutating func validate() throws {
-        try source.use(image: image)
+    func validate() throws {
         let printed = [number, birth, expiry].count { $0 != nil }
         let ways = [mrz != nil, can != nil, printed > 0]
         guard ways.count(where: { $0 }) == 1, printed == 0 || printed == 3 else {
@@ -101,7 +97,6 @@ struct PassportReadCommand: AsyncParsableCommand {
         return .accessNumber(Array(try Self.accessNumber(can).utf8))
     }
 
-    /// Returns the card access number of an option.
     static func accessNumber(_ text: String) throws -> String {
         let digits = try Secret.text(text).trimmingCharacters(in: .whitespacesAndNewlines)
         guard EMRTDContents.isAccessNumber(digits) else {
@@ -138,7 +133,7 @@ struct PassportReadCommand: AsyncParsableCommand {
         }
         let prompt = "Hold the document near the reader, and don't move it."
         let done = "The document was read."
-        let ((files, proof), _) = try await source.read(prompt, done: done) { tag throws(TagError) in
+        let ((files, proof), _) = try await place.source.read(prompt, done: done) { tag throws(TagError) in
             guard let card = tag.card else {
                 throw TagError(.unsupported, "This tag is not an electronic travel document.")
             }

@@ -9,7 +9,6 @@ import TagProtocols
 /// Writes the rows of a table to one tag after the other, and logs which tag has which row. The same command continues
 /// after an end, because rows in the log are not written again, and neither are tags.
 struct BatchWriting {
-    /// A row of the table, with its number from 1.
     private struct Row: Sendable {
         let number: Int
         let values: [String: String]

@@ -62,7 +62,6 @@ struct ReadersCommand: AsyncParsableCommand {
     }
 }
 
-/// Formats the report about a reader.
 struct ReaderReportPrinter {
     let report: ReaderReport
     let verbose: Bool
@@ -82,7 +81,6 @@ struct ReaderReportPrinter {
         return report.isInUse == true ? words + ", used by another program" : words
     }
 
-    /// The reader's details for --verbose, one per line.
     var lines: [String] {
         guard verbose else { return [] }
         var lines: [String] = []

@@ -116,8 +116,6 @@ struct TagSession {
 extension TagSession {
     /// Waits for a single tag, runs a procedure with it, and ends the session. The sheet shows any error thrown, or the
     /// text that `failure` returns for the result.
-    ///
-    /// - Returns: the procedure's result.
     func withOneTag<Value: Sendable>(
         doneMessage: String,
         failure: (Value) -> String? = { _ in nil },
@@ -126,7 +124,6 @@ extension TagSession {
         try await naming { try await useOneTag(doneMessage, failure, procedure) }
     }
 
-    /// The reader's name, for JSON.
     var readerName: String? { environment.driver?.name }
 
     /// Adds the reader to the failures that `body` throws.

@@ -76,7 +76,7 @@ struct WatchCommand: AsyncParsableCommand {
         }
     }
 
-    mutating func validate() throws {
+    func validate() throws {
         guard try readers.count == 1 || tags == nil && image == nil else {
             throw ValidationError("An image is near one reader. Give one --reader, or no image.")
         }

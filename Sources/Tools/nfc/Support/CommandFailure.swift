@@ -43,7 +43,6 @@ struct CommandFailure: Error {
         self.init(.refused, name, message, offset: offset)
     }
 
-    /// Returns this failure with a report on a tag.
     func of(_ tag: TagReport) -> CommandFailure {
         var failure = self
         failure.tag = tag
@@ -64,7 +63,6 @@ struct CommandFailure: Error {
         return object + (tag?.object ?? (reader.isUsed ? ["reader": reader.name] : [:]))
     }
 
-    /// Prints the failure as JSON, or as the tag's report followed by a sentence.
     func print(json: Bool) {
         guard !json else { return object.print() }
         for line in tag?.lines ?? [] { printLine(line, beside: tag?.out) }

@@ -166,7 +166,6 @@ struct SessionOptions: ParsableArguments {
     }
 }
 
-/// Options that select a tag, in a file or on a reader.
 struct TagSourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -192,7 +191,6 @@ struct TagSourceOptions: ParsableArguments {
     @Option(help: "For a reader: wait this many seconds for the tag. Default and maximum: 60.")
     var timeout: SecondsArgument?
 
-    /// An opened image, or a session that has begun.
     enum Source {
         case image(ImageFile)
         case reader(TagSession)
@@ -247,6 +245,16 @@ struct TagSourceOptions: ParsableArguments {
     }
 }
 
+/// A tag on a reader, or in an image that is named as an argument.
+struct TagPlaceOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
+    var image: String?
+
+    @OptionGroup var source: TagSourceOptions
+
+    mutating func validate() throws { try source.use(image: image) }
+}
+
 /// A number of seconds on the command line, as a decimal number such as `3` or `0.5`.
 struct SecondsArgument: ExpressibleByArgument {
     let value: Double
@@ -266,7 +274,6 @@ struct SecondsArgument: ExpressibleByArgument {
     }
 }
 
-/// Options of a write: the content, and what to do after it.
 struct WriteOptions: ParsableArguments {
     @OptionGroup var content: MessageOptions
 

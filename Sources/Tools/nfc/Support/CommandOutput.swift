@@ -10,7 +10,6 @@ import TextSafety
 /// After a failed write, for example because the disk is full, output is discarded. A long loop should stop if
 /// ``isBroken`` is true. ``CommandProcess/end(_:)`` reports the failure.
 struct StandardOutput {
-    /// The bytes not written yet.
     var buffer: [UInt8] = []
 
     /// The errno of the first failed write; nil if all succeeded.
@@ -66,7 +65,6 @@ enum StandardError {
     }
 }
 
-/// The target for an image: a file, or standard output.
 enum OutputTarget {
     case file(String)
     case standardOutput

@@ -5,7 +5,6 @@ import LinuxSupport
 import NFCSessions
 import Synchronization
 
-/// Setting up and ending a command's process.
 enum CommandProcess {
     /// Sets up the process. Call this before reading or writing anything.
     static func prepare() {

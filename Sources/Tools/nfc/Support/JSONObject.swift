@@ -48,7 +48,6 @@ struct JSONObject: JSONValue, ExpressibleByDictionaryLiteral {
         writer.endObject()
     }
 
-    /// Writes the members into an object that has already begun.
     func writeMembers(to writer: inout JSONWriter) {
         for (key, value) in members {
             writer.key(key)

@@ -56,7 +56,6 @@ enum Secret {
         return try plainBytes(line, name)
     }
 
-    /// Reads a line from the terminal, which does not show it.
     static func hiddenLine(_ prompt: String) throws -> String {
         var shown = termios()
         guard unsafe tcgetattr(STDIN_FILENO, &shown) == 0 else {

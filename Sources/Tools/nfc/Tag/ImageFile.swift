@@ -14,7 +14,6 @@ struct ImageFile: Sendable {
     private let hasSeveral: Bool
     private let image: TagImage
 
-    /// The maximum file size in bytes.
     private static let maximumSize = 16 << 20
 
     /// Reads the image with the given `id`, or the first image if `id` is nil. The UID is for a file without one.
@@ -62,7 +61,6 @@ struct ImageFile: Sendable {
 
     func makeTag() -> any VirtualTag { image.makeTag() }
 
-    /// Returns the path to save the tag to.
     func path(_ out: String?) -> String { out ?? path }
 
     /// Throws if saving would fail or lose data: the image comes from a pipe, the file has several images, or `out` is

@@ -8,7 +8,6 @@ import VirtualTags
 struct ImageTagRunner {
     private let field = VirtualField()
     private let uid: [UInt8]
-    /// The tag as seen by the reader.
     let tag: ActivatedTag
 
     init(_ virtualTag: any VirtualTag, unlock opening: TagCredentials = TagCredentials()) async throws(TagError) {
@@ -48,7 +47,6 @@ struct ImageTagRunner {
         return try await runner.read(product: contents.product)
     }
 
-    /// Finds the tag and creates the procedures for its type.
     private static func activate(
         over link: any FrameLink
     ) async throws(TagError) -> (target: TagTarget, tag: any ForumTag) {

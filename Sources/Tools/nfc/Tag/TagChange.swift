@@ -6,7 +6,6 @@ import TagImages
 import TagLink
 import TagProtocols
 
-/// What a command is about to change on a tag, or has changed.
 struct TagChangePlan: Sendable {
     var type: ForumTagType?
     var product: String?
@@ -67,10 +66,16 @@ extension TagDifference {
 
 /// Options of a command that changes a tag after it has shown what it will change.
 struct TagChangeOptions: ParsableArguments {
+    static let exit = """
+        Exit status: 0 done, 1 when the plan was not confirmed, the tag has other keys,
+        does not fit, refused or left, or none was found, 2 for wrong usage, 3 without
+        a reader, 130 when cancelled.
+        """
+
     /// Returns the plan for a tag. If `performs` is true, also carries it out.
     typealias Change = @Sendable (_ tag: ActivatedTag, _ performs: Bool) async throws(TagError) -> TagChangePlan
 
-    @OptionGroup var source: TagSourceOptions
+    @OptionGroup var place: TagPlaceOptions
 
     @Option(help: ArgumentHelp("Save the image in this file.", valueName: "file"))
     var out: String?
@@ -81,10 +86,9 @@ struct TagChangeOptions: ParsableArguments {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    mutating func use(image: String?) throws {
-        try source.use(image: image)
-        try source.checkImageOption("--out", isGiven: out != nil)
-        try OutputTarget.check(image: source.image, out: out, savesImage: true, json: json)
+    func validate() throws {
+        try place.source.checkImageOption("--out", isGiven: out != nil)
+        try OutputTarget.check(image: place.source.image, out: out, savesImage: true, json: json)
     }
 
     /// Shows the plan, asks unless `--yes` is given, and carries the plan out. On a reader, the tag may be removed
@@ -101,7 +105,7 @@ struct TagChangeOptions: ParsableArguments {
         }
         let plan: TagChangePlan
         var reader: String?
-        switch try source.open(prompt) {
+        switch try place.source.open(prompt) {
         case .image(let file):
             try file.checkTarget(out)
             let tag = file.makeTag()
@@ -133,7 +137,9 @@ struct TagChangeOptions: ParsableArguments {
             }
             if first.changes.isEmpty { return print(first, reader: reader) }
             try confirm(first, reader: reader)
-            guard case .reader(let second) = try source.open("Hold the same tag near the reader again.") else { return }
+            guard case .reader(let second) = try place.source.open("Hold the same tag near the reader again.") else {
+                return
+            }
             plan = try await second.withOneTag(doneMessage: done) { tag throws(TagError) in
                 guard await TagChangePlan(tag).uid == first.uid else {
                     throw TagError(.unsupported, "This is another tag than the one of the plan. Nothing was changed.")

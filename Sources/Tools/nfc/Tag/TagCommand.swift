@@ -5,7 +5,6 @@ import TagImages
 import TagProtocols
 import VirtualTags
 
-/// `nfc tag`: commands for tags on a reader, and for tag images, which need no reader.
 struct TagCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tag",
@@ -65,10 +64,7 @@ struct TagReadCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
-    var image: String?
-
-    @OptionGroup var source: TagSourceOptions
+    @OptionGroup var place: TagPlaceOptions
 
     @OptionGroup var unlocking: UnlockOptions
 
@@ -78,10 +74,9 @@ struct TagReadCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    mutating func validate() throws {
-        try source.use(image: image)
-        try source.checkImageOption("--out", isGiven: out != nil)
-        try OutputTarget.check(image: source.image, out: out, json: json)
+    func validate() throws {
+        try place.source.checkImageOption("--out", isGiven: out != nil)
+        try OutputTarget.check(image: place.source.image, out: out, json: json)
     }
 
     func run() async throws {
@@ -92,7 +87,7 @@ struct TagReadCommand: AsyncParsableCommand {
     }
 
     private func read(unlock opening: TagCredentials) async throws -> (TagReport, TagError?) {
-        switch try source.open() {
+        switch try place.source.open() {
         case .image(let file):
             let tag = file.makeTag()
             let result = try await ImageTagRunner.read(tag, file.contents, unlock: opening)
@@ -247,20 +242,13 @@ struct TagLockCommand: AsyncParsableCommand {
               nfc tag lock card.nfc --yes
               nfc tag lock --reader pcsc
 
-            Exit status: 0 when the tag was made read-only, 1 when the plan was not
-            confirmed, the tag already was read-only, refused or left, or no tag was
-            found, 2 for wrong usage, 3 without a reader, 130 when cancelled.
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
-    var image: String?
 
     @OptionGroup var options: TagChangeOptions
 
     @OptionGroup var unlocking: UnlockOptions
-
-    mutating func validate() throws { try options.use(image: image) }
 
     func run() async throws {
         try await options.carryOut(

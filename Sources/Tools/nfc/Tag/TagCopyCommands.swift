@@ -31,10 +31,7 @@ struct TagDumpCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
-    var image: String?
-
-    @OptionGroup var source: TagSourceOptions
+    @OptionGroup var place: TagPlaceOptions
 
     @OptionGroup var unlocking: UnlockOptions
 
@@ -47,20 +44,19 @@ struct TagDumpCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    mutating func validate() throws {
-        try source.use(image: image)
+    func validate() throws {
         try TagImage.Format.check(format, out: out, option: "--format")
-        try OutputTarget.check(image: source.image, out: out, json: json)
+        try OutputTarget.check(image: place.source.image, out: out, json: json)
     }
 
     func run() async throws {
-        if let image = source.image, OutputFile.isOneFile(image, out) {
+        if let image = place.source.image, OutputFile.isOneFile(image, out) {
             let message = "\(out) is the image itself, and a dump can have less than it. Name another file."
             throw CommandFailure("same-file", message)
         }
         try ImageFile.checkPlace(out)
         let opening = try unlocking.opening()
-        let (dump, reader) = try await source.dump("Hold the tag to dump near the reader.", unlock: opening)
+        let (dump, reader) = try await place.source.dump("Hold the tag to dump near the reader.", unlock: opening)
         let format = format ?? TagImage.Format(path: out) ?? .json
         let lost = try ImageFile.save(TagImage(dump.contents, format: format), to: out, isLossy: true)
         if !lost.isEmpty { StandardError.writeLine("Note: \(out) does not have \(lost.joined(separator: ", ")).") }
@@ -122,28 +118,23 @@ struct TagCompareCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The first image.", valueName: "image"))
     var first: String
 
-    @Argument(help: ArgumentHelp("The second image, like --image.", valueName: "image"))
-    var image: String?
-
-    @OptionGroup var source: TagSourceOptions
+    @OptionGroup var place: TagPlaceOptions
 
     @OptionGroup var keys: ClassicKeyOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    mutating func validate() throws { try source.use(image: image) }
-
     func run() async throws {
         let opening = try keys.opening()
         let file = try ImageFile(path: first, id: nil)
         let (old, new): (TagContents, TagContents)
         var reader: String?
-        if let image = source.image {
-            (old, new) = (file.contents, try ImageFile(path: image, id: source.id).contents)
+        if let image = place.source.image {
+            (old, new) = (file.contents, try ImageFile(path: image, id: place.source.id).contents)
         } else {
             old = try await ImageTagRunner(file.makeTag(), unlock: opening).tag.dump().contents
-            let (dump, name) = try await source.dump("Hold the tag to compare near the reader.", unlock: opening)
+            let (dump, name) = try await place.source.dump("Hold the tag to compare near the reader.", unlock: opening)
             (new, reader) = (dump.contents, name)
         }
         let differences = old.differences(to: new)
@@ -175,23 +166,16 @@ struct TagRestoreCommand: AsyncParsableCommand {
               nfc tag restore backup.json --reader pcsc
               nfc tag restore backup.json card.nfc --yes
 
-            Exit status: 0 when the tag has the data, 1 when the plan was not confirmed,
-            the tag does not fit, refused or left, or no tag was found, 2 for wrong
-            usage, 3 without a reader, 130 when cancelled.
+            \(TagChangeOptions.exit)
             """
     )
 
     @Argument(help: ArgumentHelp("The image to write.", valueName: "from"))
     var from: String
 
-    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
-    var image: String?
-
     @OptionGroup var options: TagChangeOptions
 
     @OptionGroup var unlocking: UnlockOptions
-
-    mutating func validate() throws { try options.use(image: image) }
 
     func run() async throws {
         let file = try ImageFile(path: from, id: nil)
@@ -225,31 +209,25 @@ struct TagCloneCommand: AsyncParsableCommand {
               nfc tag clone --reader pcsc --yes
               nfc tag clone card.nfc other.nfc --yes
 
-            Exit status: 0 when the tag has the data, 1 when the plan was not confirmed,
-            the tag does not fit, refused or left, or no tag was found, 2 for wrong
-            usage, 3 without a reader, 130 when cancelled.
+            \(TagChangeOptions.exit)
             """
     )
 
     @Argument(help: ArgumentHelp("The image to copy.", valueName: "from"))
     var from: String?
 
-    @Argument(help: ArgumentHelp("The image of the tag to write, like --image.", valueName: "image"))
-    var image: String?
-
     @OptionGroup var options: TagChangeOptions
 
     @OptionGroup var keys: ClassicKeyOptions
 
-    mutating func validate() throws {
-        try options.use(image: image)
-        guard (from == nil) == (options.source.image == nil) else {
+    func validate() throws {
+        guard (from == nil) == (options.place.source.image == nil) else {
             throw ValidationError("Give two images, or none for tags on a reader. For one image: nfc tag restore")
         }
     }
 
     func run() async throws {
-        var first = options.source
+        var first = options.place.source
         if let from { (first.image, first.id) = (from, nil) }
         let opening = try keys.opening()
         let (dump, reader) = try await first.dump("Hold the tag to copy near the reader.", unlock: opening)
@@ -319,14 +297,9 @@ struct TagWipeCommand: AsyncParsableCommand {
               nfc tag wipe --reader pcsc
               nfc tag wipe label.json --blank --out blank.json --yes
 
-            Exit status: 0 when the tag is empty, 1 when the plan was not confirmed, the
-            tag refused or left, or no tag was found, 2 for wrong usage, 3 without a
-            reader, 130 when cancelled.
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
-    var image: String?
 
     @OptionGroup var options: TagChangeOptions
 
@@ -334,8 +307,6 @@ struct TagWipeCommand: AsyncParsableCommand {
 
     @Flag(help: "Remove the formatting for NDEF too.")
     var blank = false
-
-    mutating func validate() throws { try options.use(image: image) }
 
     func run() async throws {
         let content = blank ? DataContent.blank : .empty
@@ -385,20 +356,13 @@ struct TagFormatCommand: AsyncParsableCommand {
               nfc tag format --reader pcsc
               nfc tag format blank.json --yes
 
-            Exit status: 0 when the tag is formatted, 1 when the plan was not confirmed,
-            the tag refused or left, or no tag was found, 2 for wrong usage, 3 without a
-            reader, 130 when cancelled.
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
-    var image: String?
 
     @OptionGroup var options: TagChangeOptions
 
     @OptionGroup var keys: ClassicKeyOptions
-
-    mutating func validate() throws { try options.use(image: image) }
 
     func run() async throws {
         try await options.carryOut(

@@ -32,22 +32,17 @@ struct TagInfoCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
-    var image: String?
-
-    @OptionGroup var source: TagSourceOptions
+    @OptionGroup var place: TagPlaceOptions
 
     @OptionGroup var keys: ClassicKeyOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    mutating func validate() throws { try source.use(image: image) }
-
     func run() async throws {
         let opening = try keys.opening()
         let description: TagDescription
-        switch try source.open() {
+        switch try place.source.open() {
         case .image(let file):
             let (report, error) = try await ImageTagRunner.read(file.makeTag(), file.contents, unlock: opening)
             let remarks = file.remarks.filter { $0.kind != .leftOut }

@@ -34,14 +34,9 @@ struct TagProtectCommand: AsyncParsableCommand {
               nfc tag protect card.nfc --password file:secret --yes
               nfc tag protect card.nfc --password text:abcd --read --tries 5
 
-            Exit status: 0 when the tag is protected, 1 when the plan was not confirmed,
-            the tag has another password, refused or left, or no tag was found, 2 for
-            wrong usage, 3 without a reader, 130 when cancelled.
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
-    var image: String?
 
     @OptionGroup var options: TagChangeOptions
 
@@ -73,8 +68,7 @@ struct TagProtectCommand: AsyncParsableCommand {
     )
     var tries: Int?
 
-    mutating func validate() throws {
-        try options.use(image: image)
+    func validate() throws {
         if let pack, pack.bytes.count != 2 { throw ValidationError("--pack takes two bytes, such as abcd.") }
         if let tries, !(0...1023).contains(tries) { throw ValidationError("--tries takes a number from 0 to 1023.") }
         guard from ?? 0 >= 0 else { throw ValidationError("--from takes the number of a page or block.") }
@@ -111,21 +105,14 @@ struct TagUnprotectCommand: AsyncParsableCommand {
               nfc tag unprotect --reader pcsc
               nfc tag unprotect card.nfc --password file:secret --yes
 
-            Exit status: 0 when the tag is open, 1 when the plan was not confirmed, the
-            tag has another password, refused or left, or no tag was found, 2 for wrong
-            usage, 3 without a reader, 130 when cancelled.
+            \(TagChangeOptions.exit)
             """
     )
-
-    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
-    var image: String?
 
     @OptionGroup var options: TagChangeOptions
 
     @Option(help: "The password: hex:, text:, file: or env:. Default: ask.")
     var password: String?
-
-    mutating func validate() throws { try options.use(image: image) }
 
     func run() async throws {
         let secret = try TagPassword.read(password)

@@ -7,7 +7,6 @@ import TagProtocols
 import TextSafety
 import VirtualTags
 
-/// The report on a tag that a command has read or written, including the airtime.
 struct TagReport {
     enum Status: String {
         case readWrite = "read-write"

@@ -25,18 +25,13 @@ struct TagVerifyCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
-    var image: String?
-
-    @OptionGroup var source: TagSourceOptions
+    @OptionGroup var place: TagPlaceOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    mutating func validate() throws { try source.use(image: image) }
-
     func run() async throws {
-        let ((uid, signature), _) = try await source.read("Hold the tag to check near the reader.") {
+        let ((uid, signature), _) = try await place.source.read("Hold the tag to check near the reader.") {
             tag throws(TagError) in try await tag.originality()
         }
         guard let signature else {

@@ -2,7 +2,6 @@
 import TagLink
 import VirtualTags
 
-/// Files of the MIFARE Ultralight and NTAG family, and of MIFARE Classic.
 extension FlipperTagDump {
     /// Returns whether a device type is of this family. It names the product in versions 2 and 3, but not in version 4.
     static func isType2(_ deviceType: String, _ fields: FlipperFields) -> Bool {
@@ -117,7 +116,6 @@ extension FlipperTagDump {
 
     // MARK: MIFARE Classic
 
-    /// The products by Flipper's names.
     private static let types: [(name: String, product: ClassicProduct)] = [
         ("MINI", .mini), ("1K", .classic1K), ("Plus 2K", .plus2K), ("4K", .classic4K),
     ]

@@ -10,7 +10,6 @@ struct JSONFields: ImageFields {
 
     /// The deepest nesting of objects and arrays.
     private static let maximumDepth = 32
-    /// The length of the longest number.
     private static let maximumNumberLength = 64
 
     /// Reads a file: one JSON object, with or without a byte order mark. Repeated keys are an error, because tools

@@ -142,7 +142,6 @@ struct MemoryDump: ImageSource {
             ?? products.first { $0.features.contains(.password) && $0.pageCount * 4 - 8 == count }
     }
 
-    /// The length of a signature.
     private static let signatureSize = 32
 
     /// Returns the first product whose memory and signature have this size.

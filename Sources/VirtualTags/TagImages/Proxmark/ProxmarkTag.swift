@@ -4,7 +4,6 @@ import VirtualTags
 
 /// The data, apart from the pages, that the Proxmark3 client stores for a MIFARE Ultralight or NTAG.
 struct ProxmarkHeader {
-    /// The answer to GET_VERSION; zeros if unknown.
     var version = [UInt8](repeating: 0, count: 8)
     /// The answer to READ_SIG; zeros if unknown.
     var signature = [UInt8](repeating: 0, count: 32)
@@ -63,7 +62,6 @@ struct ProxmarkTag15 {
     var icReference: UInt8 = 0
     /// One byte per block; nonzero for a locked block.
     var locks: [UInt8] = []
-    /// All blocks.
     var data: [UInt8] = []
     /// The password in transmission order, low byte first; nil if the file lacks it.
     var privacyPassword: [UInt8]? = [0, 0, 0, 0]

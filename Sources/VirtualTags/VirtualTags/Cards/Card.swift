@@ -59,46 +59,11 @@ public struct CardCommand: Sendable, Hashable {
 
     /// Parses a command APDU; nil when the bytes are too short or have inconsistent lengths.
     public init?(_ bytes: [UInt8]) {
-        guard bytes.count >= 4 else { return nil }
-        cla = bytes[0]
-        ins = bytes[1]
-        p1 = bytes[2]
-        p2 = bytes[3]
-        data = []
-        expectedLength = nil
-        isExtended = false
-        let body = Array(bytes[4...])
-        guard let first = body.first else { return }
-        if body.count == 1 {
-            expectedLength = first == 0 ? 256 : Int(first)
-        } else if first != 0 {
-            let length = Int(first)
-            guard body.count == 1 + length || body.count == 2 + length else { return nil }
-            data = Array(body[1...length])
-            if body.count == 2 + length {
-                expectedLength = body[1 + length] == 0 ? 256 : Int(body[1 + length])
-            }
-        } else if !takeExtended(body) {
-            return nil
-        }
-    }
-
-    /// Parses the extended length fields of a body that starts with 00.
-    private mutating func takeExtended(_ body: [UInt8]) -> Bool {
-        guard body.count >= 3 else { return false }
-        isExtended = true
-        let length = Int(high: body[1], low: body[2])
-        if body.count == 3 {
-            expectedLength = length == 0 ? 65536 : length
-            return true
-        }
-        guard length > 0, body.count == 3 + length || body.count == 5 + length else { return false }
-        data = Array(body[3..<(3 + length)])
-        if body.count == 5 + length {
-            let expected = Int(high: body[3 + length], low: body[4 + length])
-            expectedLength = expected == 0 ? 65536 : expected
-        }
-        return true
+        guard let body = APDUBody(parsing: bytes) else { return nil }
+        (cla, ins, p1, p2) = (bytes[0], bytes[1], bytes[2], bytes[3])
+        data = Array(bytes[body.data])
+        expectedLength = body.expectedLength < 0 ? nil : body.expectedLength
+        isExtended = body.isExtended
     }
 
     /// Whether Le consists of zeros, so that the reader expects as many bytes as possible. 01 00 is an ordinary number.

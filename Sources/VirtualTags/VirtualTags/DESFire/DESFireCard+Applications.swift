@@ -97,7 +97,6 @@ extension DESFireCard {
 }
 
 extension DESFireCard {
-    /// Returns a key of the selected application or of the card.
     func key(_ number: UInt8) -> DESFireKey? {
         guard let selected else { return number == 0 ? contents.masterKey : nil }
         return contents.applications[selected].key(number)

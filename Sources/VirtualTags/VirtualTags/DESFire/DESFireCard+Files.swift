@@ -2,7 +2,6 @@
 import TagLink
 
 extension DESFireCard {
-    /// Returns a file of the selected application, and its index.
     func file(_ number: UInt8) throws(DESFireStatus) -> (index: Int, file: DESFireFile) {
         let files = try selectedApplication().files
         guard let index = files.firstIndex(where: { $0.number == number }) else { throw .fileNotFound }

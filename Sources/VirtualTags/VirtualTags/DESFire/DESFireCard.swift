@@ -114,7 +114,6 @@ extension DESFireCard {
         return try gather(command, data, whole, protection)
     }
 
-    /// Returns the protection of a command and its answer, which depends on the file.
     private func protection(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> Protection {
         switch command {
         case 0x54: return .command(.enciphered, header: 0, length: 1)
@@ -144,7 +143,6 @@ extension DESFireCard {
         }
     }
 
-    /// Executes a command after its protection was removed.
     mutating func perform(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         switch command {
         case 0x60:

@@ -4,15 +4,11 @@ import TagLink
 
 /// PACE with generic mapping, for the machine readable zone and the card access number (ICAO 9303-11, 4.4).
 extension EMRTDCard {
-    /// A step of PACE that the card has answered.
     enum PACEStep: Sendable {
         /// MSE:SET AT chose a protocol and a password.
         case chosen(PACEParameters, password: SecretBytes)
-        /// The card has sent its encrypted nonce.
         case challenged(PACEParameters, nonce: SecretBytes)
-        /// The nonce is mapped.
         case mapped(PACEParameters, PACEAgreement)
-        /// Both sides have the session keys.
         case agreed(PACEParameters, EMRTDKeys, own: [UInt8], other: [UInt8])
     }
 
@@ -100,6 +96,5 @@ extension EMRTDCard {
 }
 
 extension CardStatus {
-    /// The card does not have the password.
     fileprivate static let noReferenceData = CardStatus(rawValue: 0x6A88)
 }

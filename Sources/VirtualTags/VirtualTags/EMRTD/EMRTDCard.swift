@@ -28,7 +28,6 @@ public struct EMRTDCard: Card {
     /// The document's contents.
     public let contents: EMRTDContents
 
-    /// The bytes that the random number generator returns first.
     private var givenBytes: ArraySlice<UInt8>
     private var random: SplitMix64
 
@@ -38,11 +37,8 @@ public struct EMRTDCard: Card {
     private var currentFile: UInt16?
     private var pendingChallenge: [UInt8]?
     private var messaging: EMRTDSecureMessaging?
-    /// The step of PACE that was answered last.
     var pace: PACEStep?
-    /// The cipher of the chip authentication that has begun.
     var chosenChipCipher: EMRTDKeys.Cipher?
-    /// The keys of the commands after this one.
     var nextKeys: EMRTDKeys?
 
     /// Creates a document without a selection. Its random number generator returns the given bytes first: 8 for a

@@ -83,7 +83,6 @@ public struct MachineReadableZone: Sendable, Hashable {
     /// The same input from what is printed, for a document whose zone is not at hand.
     ///
     /// - Parameters:
-    ///   - number: the document number.
     ///   - birth: the date of birth, as YYMMDD.
     ///   - expiry: the date of expiry, as YYMMDD.
     /// - Returns: nil if a part has other characters than A to Z, 0 to 9 and <, or a date has not six digits.
@@ -114,12 +113,10 @@ public struct MachineReadableZone: Sendable, Hashable {
         return (spaced(parts.first), spaced(parts.dropFirst().first))
     }
 
-    /// Characters without fillers.
     private func text(_ range: Range<Int>) -> String {
         String(decoding: characters[range].filter { $0 != Self.filler }, as: UTF8.self)
     }
 
-    /// A place in the second line.
     private func place(td1: Int, other: Int, count: Int) -> Range<Int> {
         let start = format == .td1 ? td1 : format.lineLength + other
         return start..<(start + count)

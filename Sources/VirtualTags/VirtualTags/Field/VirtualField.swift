@@ -212,7 +212,6 @@ final class VirtualLink: FrameLink {
     }
 }
 
-/// The state that a virtual field shares with its links.
 final class FieldCore: Sendable {
     let state = Locked(FieldState())
     let observers = PresenceObservers()
@@ -245,7 +244,6 @@ final class FieldCore: Sendable {
         }
     }
 
-    /// Changes the tags in the field, and notifies the observers if `change` returns true.
     func changePresence(_ change: @Sendable (inout FieldState) -> Bool) {
         if state.withLock({ change(&$0) }) { observers.notify() }
     }

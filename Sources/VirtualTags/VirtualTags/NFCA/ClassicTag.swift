@@ -119,7 +119,6 @@ struct ClassicChip: TagChip {
         case authenticated(ClassicAccess.Keys, sector: Int)
     }
 
-    /// The second part of a command.
     private enum Pending: Sendable {
         case write(block: Int)
         case value(code: UInt8, block: Int)

@@ -9,7 +9,6 @@ package struct CardAuthentication: Sendable {
         case legacy = 0x0A
         /// AUTHENTICATE ISO: triple DES. CBC chaining continues from message to message.
         case iso = 0x1A
-        /// AUTHENTICATE AES: the same with AES.
         case aes = 0xAA
         /// AUTHENTICATE EV2 FIRST, which starts a transaction.
         case ev2First = 0x71

@@ -14,7 +14,6 @@ package struct DESFireMessaging: SecureMessaging {
     /// The initialisation vector of the next message; always zeros for the first DESFire.
     private var vector: [UInt8]
 
-    /// Starts a session with the cipher of its key.
     package init(cipher: BlockCipher, isLegacy: Bool = false) {
         self.cipher = cipher
         self.isLegacy = isLegacy

@@ -17,7 +17,6 @@ package struct EV2Messaging: SecureMessaging {
 
     private let codes: EV2Codes
 
-    /// Starts or continues a transaction.
     package init(_ codes: EV2Codes, counter: UInt16 = 0) {
         self.codes = codes
         self.counter = counter

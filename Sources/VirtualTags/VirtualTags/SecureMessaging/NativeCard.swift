@@ -29,7 +29,6 @@ protocol NativeCard: Card {
     /// Handles the first frame of a command.
     mutating func execute(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply
 
-    /// Executes a command after its protection was removed.
     mutating func perform(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply
 
     /// Returns a key for an authentication; nil for an unknown key.
@@ -215,7 +214,6 @@ struct DESFireReply: Sendable {
 }
 
 extension DESFireReply {
-    /// Creates an answer with a frame for each part.
     init(parts: [[UInt8]]) {
         data = Array(parts.joined())
         for part in parts.dropLast() { cuts.append((cuts.last ?? 0) + part.count) }

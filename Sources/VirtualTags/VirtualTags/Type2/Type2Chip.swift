@@ -90,7 +90,6 @@ struct Type2Chip: TagChip {
         if !product.locksAtActivation { latchLocks() }
     }
 
-    /// Resets the state that REQA and WUPA reset.
     mutating func beginActivation() {
         pending = .nothing
         sector = 0

@@ -5,7 +5,6 @@ import TagLink
 ///
 /// The states are those of ISO/IEC 14443-3, 7.4: IDLE, READY-REQUESTED, READY-DECLARED, ACTIVE and HALT.
 struct NFCBListener: Sendable {
-    /// The state of the activation.
     enum State: Sendable, Hashable {
         case idle
         /// The tag waits for the SLOT-MARKER of its slot, 2 to 16.
@@ -15,7 +14,6 @@ struct NFCBListener: Sendable {
         case halt
     }
 
-    /// The reaction to a frame.
     enum Outcome: Sendable, Hashable {
         case silence
         case answer([UInt8])

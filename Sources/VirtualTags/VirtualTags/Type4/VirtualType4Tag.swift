@@ -101,7 +101,6 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
         }
     }
 
-    /// The UID, or the PUPI of a Type 4B tag.
     package var identifier: [UInt8] {
         switch self {
         case .nfcA(let uid, _, _, _): uid

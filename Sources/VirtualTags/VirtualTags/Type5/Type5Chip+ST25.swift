@@ -167,7 +167,6 @@ struct ST25Mailbox: Sendable {
         return register
     }
 
-    /// Switches the mailbox on or off, and empties it.
     mutating func enable(_ isEnabled: Bool) {
         guard isEnabled != self.isEnabled else { return }
         self = ST25Mailbox()

@@ -17,7 +17,6 @@ struct Type5Chip: TagChip {
     var slots: (own: Int, present: Int, answer: Frame)?
     /// The answer to a write with the option flag, which waits for an EOF.
     private var delayed: TagAnswer?
-    /// The random number that GET RANDOM NUMBER returned.
     var challenge: UInt16 = 0
     /// The identifiers of the right passwords that an ICODE received.
     var presentedPasswords: Set<UInt8> = []
@@ -27,7 +26,6 @@ struct Type5Chip: TagChip {
     var isInitiated = false
     /// Whether ST25TV incremented its counter since power-up.
     var hasCounted = false
-    /// Whether energy harvesting of an ST25DV is on.
     var harvestsEnergy = false
     var mailbox = ST25Mailbox()
     /// Whether a wrong password silenced the tag until it loses power.

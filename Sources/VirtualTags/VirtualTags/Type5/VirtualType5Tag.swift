@@ -120,7 +120,6 @@ public struct Type5Contents: Sendable, Hashable {
         memory.replaceSubrange(0..<min(formatted.count, memory.count), with: formatted.prefix(memory.count))
     }
 
-    /// Returns the passwords of a new tag.
     private static func deliveredPasswords(_ product: Type5Product) -> [UInt8: UInt32] {
         var passwords: [UInt8: UInt32] = [0x10: 0]
         if product.features.contains(.privacy) { (passwords[0x04], passwords[0x08]) = (0x0F0F_0F0F, 0x0F0F_0F0F) }
