@@ -7,8 +7,9 @@ actor ChipWorker {
     private nonisolated let executor = QueueExecutor(target: nil)
     private nonisolated let interrupt = Interrupt()
     private nonisolated let lastFirmware = Locked<PN532Chip.Firmware?>(nil)
-    private let line: SerialLineName
+    private let line: ChipLineName
     private let limits: HostLimits
+    private let openBus: BusOpener
     private var chip: PN532Chip?
 
     /// The target that receives the frames.
@@ -18,9 +19,10 @@ actor ChipWorker {
     /// Counts the polls for targets. A target from an earlier poll is no longer selected.
     var generation = 0
 
-    init(_ line: SerialLineName, _ limits: HostLimits) {
+    init(_ line: ChipLineName, _ limits: HostLimits, _ openBus: @escaping BusOpener) {
         self.line = line
         self.limits = limits
+        self.openBus = openBus
     }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -49,7 +51,7 @@ actor ChipWorker {
         _ cancellation: Cancellation
     ) -> Result<Value, LinkError> {
         do throws(LinkError) {
-            guard !cancellation.isCancelled else { throw SerialPortError.cancelled }
+            guard !cancellation.isCancelled else { throw ChipLineError.cancelled }
             let chip = try open(cancellation)
             defer { chip.cancellation = nil }
             return .success(try work(self, chip))
@@ -64,9 +66,14 @@ actor ChipWorker {
             chip.cancellation = cancellation
             return chip
         }
-        let port = try SerialPort(path: line.path, speed: .initial, interrupt: interrupt)
-        port.cancellation = cancellation
-        let chip = try PN532Chip(port, speed: line.speed, limits: limits)
+        // A link may lead elsewhere each time.
+        let kind = ChipLineKind(path: line.path)
+        let opened: any ChipLine =
+            kind == .serial
+            ? try SerialPort(path: line.path, speed: .initial, interrupt: interrupt)
+            : try BusLine(path: line.path, kind: kind, interrupt: interrupt, open: openBus)
+        opened.cancellation = cancellation
+        let chip = try PN532Chip(opened, speed: kind == .serial ? line.speed : .initial, limits: limits)
         self.chip = chip
         let firmware = chip.firmware
         lastFirmware.withLock { $0 = firmware }

@@ -25,24 +25,22 @@ package struct HostLimits: Sendable {
     package init() {}
 }
 
-/// Sends commands and receives answers over the chip's high-speed UART (PN532 user manual, 6.2.2 and 6.3.1).
+/// Sends commands to a chip and receives answers over its line (PN532 user manual, 6.2).
 ///
 /// An answer is only accepted after its command was acknowledged. Remaining bytes of an abandoned exchange arrive
 /// before that, and are skipped.
 final class HostInterface {
-    let port: SerialPort
+    private let line: any ChipLine
     private let limits: HostLimits
     private var decoder = PN53xFrameDecoder(from: .chip)
 
-    init(port: SerialPort, limits: HostLimits) {
-        self.port = port
+    init(line: any ChipLine, limits: HostLimits) {
+        self.line = line
         self.limits = limits
     }
 
     /// How many times to request a damaged answer again.
     static let repeats = 2
-    /// The bytes that wake a sleeping chip and give it time to start. They precede a frame (PN532 user manual, 7.2.11).
-    static let wakeUp: [UInt8] = [0x55, 0x55] + [UInt8](repeating: 0, count: 14)
     static let maximumData = PN53xFrame.maximumPayload - 2
 
     /// Sends a command and waits for its answer.
@@ -57,9 +55,9 @@ final class HostInterface {
     ///   and the command was aborted; `unsupported` when the chip reports a syntax error; `readerUnavailable` when the
     ///   line is gone; `cancelled`.
     func exchange(_ code: UInt8, _ data: [UInt8], wakes: Bool = false, limit: Duration?) throws(LinkError) -> [UInt8] {
-        try port.discardInput()
+        try line.discardInput()
         decoder.reset()
-        try send((wakes ? Self.wakeUp : []) + PN53xFrame.bytes([code] + data, from: .host))
+        try send(PN53xFrame.bytes([code] + data, from: .host), wakes: wakes)
         try waitForAcknowledge(wakes ? limits.wake : limits.acknowledge)
         return try waitForAnswer(code &+ 1, limit)
     }
@@ -68,12 +66,12 @@ final class HostInterface {
         try send(PN53xFrame.acknowledgeBytes)
     }
 
-    private func send(_ bytes: [UInt8]) throws(LinkError) {
-        try port.write(bytes, before: .now + limits.write)
+    private func send(_ frame: [UInt8], wakes: Bool = false) throws(LinkError) {
+        try line.write(frame, wakes: wakes, before: .now + limits.write)
     }
 
     private static let refused = LinkError(.unsupported, "The PN532 refused the command.")
-    private static let lost = LinkError(.transmission, "The serial line to the PN532 lost a command or its answer.")
+    private static let lost = LinkError(.transmission, "The line to the PN532 lost a command or its answer.")
 
     private func waitForAcknowledge(_ limit: Duration) throws(LinkError) {
         let deadline = ContinuousClock.Instant.now + limit
@@ -123,7 +121,7 @@ final class HostInterface {
             }
             let bytes: [UInt8]
             do throws(LinkError) {
-                bytes = try port.read(before: until)
+                bytes = try line.read(before: until)
             } catch {
                 if error.code == .cancelled { try? abort() }
                 throw error

@@ -2,7 +2,7 @@
 import LinuxSupport
 public import TagLink
 
-/// A PN532 on a serial line that acts as a card for other readers: ISO/IEC 14443-4 Type A. Your code answers the APDUs.
+/// A PN532 that acts as a card for other readers: ISO/IEC 14443-4 Type A. Your code answers the APDUs.
 ///
 /// ```swift
 /// let card = try PN532Card("/dev/ttyUSB0")
@@ -36,23 +36,27 @@ public final class PN532Card: Sendable {
         }
     }
 
-    /// The serial line's path.
+    /// The line's path.
     public let path: String
     private let worker: ChipWorker
 
     /// Creates a card without opening the line.
     ///
-    /// - Parameter connection: the serial line, in the same form as for ``PN532Reader/init(_:)``.
+    /// - Parameter connection: the chip's line, in the same form as for ``PN532Reader/init(_:)``.
     /// - Throws: `LinkError` with `unsupported`.
     public convenience init(_ connection: String) throws(LinkError) {
         try self.init(connection, limits: HostLimits())
     }
 
-    /// Creates a card with limits for how long to wait for the chip.
-    package init(_ connection: String, limits: HostLimits) throws(LinkError) {
-        let line = try SerialLineName(connection)
+    /// Creates a card with limits for how long to wait for the chip. Tests open another bus.
+    package init(
+        _ connection: String,
+        limits: HostLimits,
+        openBus: @escaping BusOpener = SystemBus.init
+    ) throws(LinkError) {
+        let line = try ChipLineName(connection)
         path = line.path
-        worker = ChipWorker(line, limits)
+        worker = ChipWorker(line, limits, openBus)
     }
 
     /// Waits without limit until a reader has selected the card and started ISO-DEP.

@@ -17,7 +17,7 @@ final class PN532Chip {
         var name: String { "PN532 v\(version).\(revision)" }
     }
 
-    private let port: SerialPort
+    private let line: any ChipLine
     private let host: HostInterface
     let limits: HostLimits
     private var speed = SerialSpeed.initial
@@ -35,16 +35,15 @@ final class PN532Chip {
     static let attempts = 3
 
     /// Wakes a chip and configures it. Throws `LinkError` with `readerUnavailable` or `cancelled`.
-    init(_ port: SerialPort, speed: SerialSpeed, limits: HostLimits) throws(LinkError) {
+    init(_ line: any ChipLine, speed: SerialSpeed, limits: HostLimits) throws(LinkError) {
         self.limits = limits
-        self.port = port
-        host = HostInterface(port: port, limits: limits)
+        self.line = line
+        host = HostInterface(line: line, limits: limits)
         if try !wake() {
             // If a program crashed, the chip may still use the other speed.
-            guard speed != .initial else { throw noChip }
-            try port.setSpeed(speed)
-            self.speed = speed
-            guard try wake() else { throw noChip }
+            guard speed != .initial else { throw ChipLineError.noChip(line.kind, line.path) }
+            try setLine(speed)
+            guard try wake() else { throw ChipLineError.noChip(line.kind, line.path) }
         }
         try setUp()
         if self.speed != speed { try change(speed: speed) }
@@ -52,18 +51,8 @@ final class PN532Chip {
 
     /// The cancellation of the operation that is using the chip. It ends the operation's waits.
     var cancellation: Cancellation? {
-        get { port.cancellation }
-        set { port.cancellation = newValue }
-    }
-
-    private var noChip: LinkError {
-        LinkError(
-            .readerUnavailable,
-            """
-            No PN532 answers at \(port.path). Check its wiring (TX to RX and RX to TX) and its switches: both off \
-            for the serial interface, HSU.
-            """
-        )
+        get { line.cancellation }
+        set { line.cancellation = newValue }
     }
 
     /// Wakes the chip with the command that the chip expects first.
@@ -84,7 +73,7 @@ final class PN532Chip {
     private func setUp() throws(LinkError) {
         let version = try ask(.getFirmwareVersion, [])
         guard version.count >= 4, version[0] == 0x32 else {
-            throw LinkError(.readerUnavailable, "The device at \(port.path) is not a PN532.")
+            throw LinkError(.readerUnavailable, "The device at \(line.path) is not a PN532.")
         }
         firmware = Firmware(version: version[1], revision: version[2])
         // The chip must not send RATS or other commands to a tag unless the host requests it.
@@ -108,9 +97,14 @@ final class PN532Chip {
         _ = try ask(.setSerialBaudRate, [speed.codes.chip])
         // The chip changes its speed once the host has acknowledged the answer.
         try host.abort()
-        try port.setSpeed(speed)
-        self.speed = speed
+        try setLine(speed)
         _ = try ask(.getFirmwareVersion, [])
+    }
+
+    /// Sets the line's speed. Only the names of serial lines have one.
+    private func setLine(_ speed: SerialSpeed) throws(LinkError) {
+        try (line as? SerialPort)?.setSpeed(speed)
+        self.speed = speed
     }
 
     /// Leaves the chip as other programs expect it: with the field off, and at the initial speed.
@@ -157,7 +151,7 @@ final class PN532Chip {
     private var noAnswer: LinkError {
         LinkError(
             .readerUnavailable,
-            "The PN532 at \(port.path) does not answer any more. Unplug its adapter, and plug it in again."
+            "The PN532 at \(line.path) does not answer any more. Disconnect its power, and connect it again."
         )
     }
 }

@@ -2,7 +2,7 @@
 import LinuxSupport
 public import TagLink
 
-/// A reader for NFC-A, NFC-B and NFC-F: a PN532 on a serial line. The chip does not support NFC-V.
+/// A reader for NFC-A, NFC-B and NFC-F: a PN532 on a serial line, I2C or SPI. The chip does not support NFC-V.
 ///
 /// ```swift
 /// let reader = try PN532Reader("/dev/ttyUSB0")
@@ -17,7 +17,7 @@ public import TagLink
 /// of 64 bytes. It drops a card that asks for more time than the chip's timeout, and it can't distinguish a damaged
 /// block from a lost card.
 public final class PN532Reader: DiscoveringDriver {
-    /// The serial line's path.
+    /// The line's path.
     public let path: String
     public let technologies: Set<Technology> = [.nfcA, .nfcB, .nfcF]
 
@@ -26,18 +26,23 @@ public final class PN532Reader: DiscoveringDriver {
 
     /// Creates a reader without opening the line.
     ///
-    /// - Parameter connection: the serial line's path. If the speed is not 115,200, add `@` and the speed in bits per
-    ///   second: `/dev/ttyUSB0`, `/dev/ttyUSB0@921600`.
-    /// - Throws: `LinkError` with `unsupported` when the path is missing, or the chip does not support the speed.
+    /// - Parameter connection: the path of a serial line, an I2C bus or an SPI bus: `/dev/ttyUSB0`, `/dev/i2c-1`,
+    ///   `/dev/spidev0.0`. If the speed of a serial line is not 115,200, add `@` and the speed in bits per second:
+    ///   `/dev/ttyUSB0@921600`. On I2C, the chip has the address 24 hex.
+    /// - Throws: `LinkError` with `unsupported` when the path is missing, or the line does not support the speed.
     public convenience init(_ connection: String) throws(LinkError) {
         try self.init(connection, limits: HostLimits())
     }
 
-    /// Creates a reader with limits for how long to wait for the chip.
-    package init(_ connection: String, limits: HostLimits) throws(LinkError) {
-        let line = try SerialLineName(connection)
+    /// Creates a reader with limits for how long to wait for the chip. Tests open another bus.
+    package init(
+        _ connection: String,
+        limits: HostLimits,
+        openBus: @escaping BusOpener = SystemBus.init
+    ) throws(LinkError) {
+        let line = try ChipLineName(connection)
         path = line.path
-        worker = ChipWorker(line, limits)
+        worker = ChipWorker(line, limits, openBus)
     }
 
     /// For example, `PN532 v1.6 (/dev/ttyUSB0)`. The version is missing until the chip is first opened.

@@ -6,13 +6,15 @@ import TagLink
 /// A serial line to a chip, with 8 data bits, no parity, one stop bit, no flow control, and no translation.
 ///
 /// The methods block, so use them on a separate thread. Every wait has a time limit and can be cancelled.
-final class SerialPort {
-    /// The line's path, such as `/dev/ttyUSB0`.
+final class SerialPort: ChipLine {
     let path: String
+    let kind = ChipLineKind.serial
     private let descriptor: Int32
     private let interrupt: Interrupt
-    /// The cancellation of the operation that is using the line. It ends the operation's reads.
     var cancellation: Cancellation?
+
+    /// The bytes that wake a sleeping chip and give it time to start. They precede a frame (PN532 user manual, 7.2.11).
+    static let wakeUp: [UInt8] = [0x55, 0x55] + [UInt8](repeating: 0, count: 14)
 
     /// Opens a line for this program only. Throws `LinkError` with `readerUnavailable` and a reason.
     init(path: String, speed: SerialSpeed, interrupt: Interrupt) throws(LinkError) {
@@ -24,9 +26,7 @@ final class SerialPort {
         if code == 0 { code = Self.configure(descriptor, speed) }
         guard code == 0 else {
             if descriptor >= 0 { close(descriptor) }
-            let ownership = SerialPortError.ownership(of: path)
-            let reason = SerialPortError.reason(path: path, code: code, ownership: ownership)
-            throw LinkError(.readerUnavailable, reason)
+            throw ChipLineError.unusable(kind, path, code)
         }
         self.path = path
         self.descriptor = descriptor
@@ -44,7 +44,7 @@ final class SerialPort {
         _ = tcdrain(descriptor)
         let code = Self.configure(descriptor, speed)
         guard code == 0 else {
-            throw LinkError(.readerUnavailable, SerialPortError.reason(path: path, code: code, ownership: nil))
+            throw ChipLineError.unusable(kind, path, code)
         }
     }
 
@@ -61,9 +61,8 @@ final class SerialPort {
         return 0
     }
 
-    /// Sends all bytes. Throws `LinkError` with `readerUnavailable` when the line is gone, or does not accept the bytes
-    /// in time.
-    func write(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws(LinkError) {
+    func write(_ frame: [UInt8], wakes: Bool, before deadline: ContinuousClock.Instant) throws(LinkError) {
+        let bytes = wakes ? Self.wakeUp + frame : frame
         var written = 0
         while written < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
@@ -77,34 +76,24 @@ final class SerialPort {
                     throw LinkError(.readerUnavailable, "\(path) accepts no data: the adapter hangs. Plug it in again.")
                 }
             } else if count == 0 || errno != EINTR {
-                throw SerialPortError.gone(path)
+                throw ChipLineError.gone(path)
             }
         }
     }
 
-    /// Waits for bytes. Returns the received bytes; empty when none arrive in time. Throws `LinkError` with
-    /// `readerUnavailable` when the line is gone, or with `cancelled`.
     func read(before deadline: ContinuousClock.Instant?) throws(LinkError) -> [UInt8] {
         while true {
-            if cancellation?.isCancelled == true { throw SerialPortError.cancelled }
+            if cancellation?.isCancelled == true { throw ChipLineError.cancelled }
             var buffer = [UInt8](repeating: 0, count: 1024)
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
                 buffer.removeSubrange(count...)
                 return buffer
             }
-            guard count < 0, errno == EAGAIN || errno == EINTR else { throw SerialPortError.gone(path) }
+            guard count < 0, errno == EAGAIN || errno == EINTR else { throw ChipLineError.gone(path) }
             if errno == EAGAIN {
                 guard try wait(for: POLLIN, before: deadline, cancellation) else { return [] }
             }
-        }
-    }
-
-    /// Discards received bytes from earlier requests.
-    func discardInput() throws(LinkError) {
-        // The number of attempts is limited, because a device may never stop sending.
-        for _ in 0..<64 {
-            guard !(try read(before: .now)).isEmpty else { return }
         }
     }
 
@@ -117,33 +106,8 @@ final class SerialPort {
         switch interrupt.wait(for: event, on: descriptor, before: deadline, cancellation) {
         case .ready: return true
         case .late: return false
-        case .cancelled: throw SerialPortError.cancelled
-        case .failed: throw SerialPortError.gone(path)
-        }
-    }
-}
-
-/// The name of a serial line: the path, and optionally `@` and the speed.
-struct SerialLineName: Sendable, Equatable {
-    var path: String
-    var speed = SerialSpeed.initial
-
-    /// Parses a name. Throws `LinkError` with `unsupported` when the path is missing, or the chip does not support the
-    /// speed.
-    init(_ name: String) throws(LinkError) {
-        path = name
-        // A path may itself contain an @. Only digits after the @ are a speed.
-        if let at = name.lastIndex(of: "@"), name[at...].dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let bits = Int(name[name.index(after: at)...])
-        {
-            guard let speed = SerialSpeed(rawValue: bits) else {
-                throw LinkError(.unsupported, "A PN532 does not support \(bits) baud, only \(SerialSpeed.list).")
-            }
-            path = String(name[..<at])
-            self.speed = speed
-        }
-        guard !path.isEmpty else {
-            throw LinkError(.unsupported, "Give the serial line of the PN532, for example pn532:/dev/ttyUSB0.")
+        case .cancelled: throw ChipLineError.cancelled
+        case .failed: throw ChipLineError.gone(path)
         }
     }
 }
@@ -176,67 +140,4 @@ enum SerialSpeed: Int, Sendable, CaseIterable {
         case .baud921600: (B921600, 7)
         }
     }
-}
-
-/// The reasons why a serial line can't be used, as sentences that explain what to do.
-enum SerialPortError {
-    /// A file's group and the group's permission.
-    struct Ownership: Sendable, Equatable {
-        /// The name of the group, or its number if the name is unknown.
-        var group: String
-        var isGroupAllowed: Bool
-    }
-
-    /// Explains a failure to open a line.
-    static func reason(path: String, code: Int32, ownership: Ownership?) -> String {
-        switch code {
-        case ENOENT, ENOTDIR:
-            if let at = path.lastIndex(of: "@"), !path[at...].contains("/") {
-                return """
-                    \(path) does not exist, and \"\(path[path.index(after: at)...])\" is not a baud rate that a PN532 \
-                    supports. Put one of these after @: \(SerialSpeed.list).
-                    """
-            }
-            return """
-                \(path) does not exist. Plug in the PN532's serial adapter. Connected adapters are listed in /dev/serial/by-id.
-                """
-        case EACCES, EPERM:
-            guard let ownership, ownership.isGroupAllowed, ownership.group != "root" else {
-                return """
-                    You have no permission to use \(path). Add the udev rule SUBSYSTEM=="tty", \
-                    KERNEL=="\(kernelName(path))", GROUP="dialout", MODE="0660" to \
-                    /etc/udev/rules.d/60-pn532.rules, plug the adapter in again, and join the group with: sudo usermod \
-                    -aG dialout "$USER". Log in again afterwards.
-                    """
-            }
-            return """
-                You have no permission to use \(path): it belongs to the group \(ownership.group). Join the group \
-                with: sudo usermod -aG \(ownership.group) "$USER". Log in again afterwards.
-                """
-        case EBUSY, EWOULDBLOCK: return "\(path) is in use by another program. End that program first."
-        case ENXIO, ENODEV, EIO: return "No device is connected to \(path). Plug the adapter in again."
-        case ENOTTY, EISDIR: return "\(path) is not a serial line."
-        default: return "\(path) can't be used: \(unsafe String(cString: strerror(code)))."
-        }
-    }
-
-    /// Returns the pattern with which udev selects similar lines: `ttyUSB*` for `/dev/ttyUSB0`.
-    private static func kernelName(_ path: String) -> String {
-        var name = path.split(separator: "/").last.map(String.init) ?? path
-        while let last = name.last, last.isNumber { name.removeLast() }
-        return name + "*"
-    }
-
-    static func ownership(of path: String) -> Ownership? {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return nil }
-        let name = UserGroup(status.st_gid)?.name ?? String(status.st_gid)
-        return Ownership(group: name, isGroupAllowed: status.st_mode & 0o060 == 0o060)
-    }
-
-    static func gone(_ path: String) -> LinkError {
-        LinkError(.readerUnavailable, "The PN532 at \(path) is gone. Plug its adapter in again.")
-    }
-
-    static let cancelled = LinkError(.cancelled, "The operation was cancelled.")
 }

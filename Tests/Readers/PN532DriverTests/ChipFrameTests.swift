@@ -24,7 +24,7 @@ struct ChipFrameTests {
     @Test func `host frames: ACK, NACK, wake-up and commands have the manual's bytes; extended from 256 bytes on`() {
         #expect(PN53xFrame.acknowledgeBytes == [0x00, 0x00, 0xFF, 0x00, 0xFF, 0x00])
         #expect(PN53xFrame.negativeAcknowledgeBytes == [0x00, 0x00, 0xFF, 0xFF, 0x00, 0x00])
-        #expect(HostInterface.wakeUp == [0x55, 0x55] + [UInt8](repeating: 0, count: 14))
+        #expect(SerialPort.wakeUp == [0x55, 0x55] + [UInt8](repeating: 0, count: 14))
         #expect(PN53xFrame.bytes([0x02], from: .host) == [0x00, 0x00, 0xFF, 0x02, 0xFE, 0xD4, 0x02, 0x2A, 0x00])
         // With the direction and the code, 253 bytes of data are the most for a short frame.
         let heads: [(Int, [UInt8])] = [

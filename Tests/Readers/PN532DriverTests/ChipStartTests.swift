@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChipTesting
+import Foundation
 import Glibc
 import TagLink
 import Testing
@@ -36,15 +37,16 @@ import Testing
         }
     }
 
-    @Test func `line name: a path, and its speed behind @`() throws {
+    @Test func `line name: a path, and its speed behind @; I2C and SPI have none`() throws {
         let names: [(String, String?, SerialSpeed)] = [
             ("/dev/ttyUSB0", "/dev/ttyUSB0", .baud115200), ("/dev/ttyUSB0@921600", "/dev/ttyUSB0", .baud921600),
             ("/dev/odd@name", "/dev/odd@name", .baud115200), ("/dev/odd@name@9600", "/dev/odd@name", .baud9600),
             ("/dev/ttyUSB0@1234", nil, .initial), ("", nil, .initial), ("@115200", nil, .initial),
+            ("/dev/i2c-1@115200", nil, .initial), ("/dev/spidev0.0@9600", nil, .initial),
         ]
         for (text, path, speed) in names {
             do throws(LinkError) {
-                let name = try SerialLineName(text)
+                let name = try ChipLineName(text)
                 #expect(name.path == path && name.speed == speed, "\(text)")
             } catch { #expect(path == nil && error.code == .unsupported, "\(text)") }
         }
@@ -143,16 +145,68 @@ import Testing
 
     // MARK: Lines that can't be used
 
+    private static func folder() throws -> String {
+        let path = "/tmp/pn532-\(UInt64.random(in: 0...UInt64.max))"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        return path
+    }
+
+    @Test func `kind of a line: from the name of its device, to which a link may lead`() throws {
+        let folder = try Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (device, link) = (folder + "/i2c-1", folder + "/nfc")
+        try Data().write(to: URL(fileURLWithPath: device))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: device)
+        let rows: [(String, ChipLineKind)] = [
+            ("/dev/i2c-99", .i2c), ("/dev/spidev9.1", .spi), ("/dev/ttyAMA0", .serial), (link, .i2c), ("", .serial),
+        ]
+        for (path, kind) in rows { #expect(ChipLineKind(path: path) == kind, "\(path)") }
+    }
+
+    @Test(arguments: [ChipLineKind.i2c, .spi])
+    func `bus that is absent, is a file, or has no chip: readerUnavailable, and the reason says what to do`(
+        kind: ChipLineKind
+    ) async throws {
+        // As in linux/spi/spidev.h.
+        #expect(
+            MemoryLayout<SystemBus.Message>.size == 32 && MemoryLayout<SystemBus.Message>.offset(of: \.holding) == 24
+        )
+        let (name, title, group) = kind == .i2c ? ("i2c-1", "I2C", "i2c") : ("spidev0.0", "SPI", "spi")
+        let folder = try Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/" + name
+        func reason(_ open: @escaping BusOpener = SystemBus.init) async throws -> String {
+            let reader = try PN532Reader(path, limits: HostLimits(), openBus: open)
+            do throws(LinkError) { try await reader.prepare() } catch {
+                #expect(error.code == .readerUnavailable)
+                return error.reason
+            }
+            return ""
+        }
+        #expect(try await reason().contains("raspi-config"))
+        try Data().write(to: URL(fileURLWithPath: path))
+        #expect(try await reason() == "\(path) is not an \(title) bus.")
+        // Nobody acknowledges the address, or the line floats.
+        let model = BusModel(kind) { _ in }
+        if kind == .i2c { model.fail(EREMOTEIO) }
+        let absent = try await reason { _, _ in model }
+        #expect(absent.contains("for \(title).") && absent.contains("address 0x24") == (kind == .i2c))
+        #expect(Self.reason(EACCES, path, kind, group: group).contains("usermod -aG \(group) "))
+        #expect(Self.reason(EACCES, path, kind, group: "root").contains("groupadd -f \(group);"))
+        #expect(Self.reason(EBUSY, path, kind).contains(kind == .i2c ? "modprobe -r pn533_i2c" : "another program"))
+    }
+
     private static func reason(
         _ code: Int32,
         _ path: String = "/dev/ttyUSB0",
+        _ kind: ChipLineKind = .serial,
         group: String? = nil,
         isAllowed: Bool = true
     )
         -> String
     {
-        let ownership = group.map { SerialPortError.Ownership(group: $0, isGroupAllowed: isAllowed) }
-        return SerialPortError.reason(path: path, code: code, ownership: ownership)
+        let ownership = group.map { ChipLineError.Ownership(group: $0, isGroupAllowed: isAllowed) }
+        return ChipLineError.reason(kind, path: path, code: code, ownership: ownership)
     }
 
     @Test func `line that can't be opened: the reason names the line and what to do`() async throws {
@@ -195,8 +249,8 @@ import Testing
             _ = unsafe unlink(path)
         }
         let name = unsafe getgrgid(getegid()).map { unsafe String(cString: $0.pointee.gr_name) } ?? "\(getegid())"
-        let expected = SerialPortError.Ownership(group: name, isGroupAllowed: isAllowed)
-        #expect(SerialPortError.ownership(of: path) == expected)
-        #expect(SerialPortError.ownership(of: path + "-absent") == nil)
+        let expected = ChipLineError.Ownership(group: name, isGroupAllowed: isAllowed)
+        #expect(ChipLineError.ownership(of: path) == expected)
+        #expect(ChipLineError.ownership(of: path + "-absent") == nil)
     }
 }

@@ -9,13 +9,14 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct DiscoveryTests {
     /// The identities that are found, and the commands after the start of the chip and its field.
     private static func discover(
+        on kind: ChipLineKind = .serial,
         _ technologies: Set<Technology>,
         systemCodes: [UInt16] = [],
         _ script: String
     ) async throws -> (found: [DiscoveredTag.Identity], log: [String]) {
-        let chip = try ScriptedChip(script: script)
+        let chip = try ScriptedChip(on: kind, script: script)
         defer { chip.end() }
-        let tags = try await PN532Reader(chip.path, limits: .patient).discover(technologies, systemCodes: systemCodes)
+        let tags = try await chip.reader().discover(technologies, systemCodes: systemCodes)
         let log = chip.log()
         #expect(log.starts(with: ScriptedChip.start + ScriptedChip.restart))
         return (tags.map(\.identity), Array(log.dropFirst(7)))
@@ -28,7 +29,9 @@ import Testing
         #expect(log == ["4a 010300"] + felica + ["4a 0200", "4a 0104"])
     }
 
-    @Test func `tag of each type: the target list gives its identity, and no other technology is polled`() async throws
+    @Test(arguments: ChipLineKind.allCases)
+    func `tag of each type: the target list gives its identity, and no other technology is polled`(kind: ChipLineKind)
+        async throws
     {
         let uid: [UInt8] = [4, 1, 2, 3, 4, 5, 6]
         let rows: [(String, DiscoveredTag.Identity, [String])] = [
@@ -41,7 +44,7 @@ import Testing
             ),
         ]
         for (script, identity, log) in rows {
-            let found = try await Self.discover([identity.technology], systemCodes: [0x12FC], script)
+            let found = try await Self.discover(on: kind, [identity.technology], systemCodes: [0x12FC], script)
             #expect(found.found == [identity] && found.log == log)
         }
     }

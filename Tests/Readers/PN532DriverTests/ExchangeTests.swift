@@ -97,6 +97,22 @@ import Testing
         }
     }
 
+    @Test(arguments: ChipLineKind.allCases)
+    func `answer of any length: whole; on I2C and SPI, one longer than a read is requested again by NACK`(
+        kind: ChipLineKind
+    ) async throws {
+        for count in [1, 16, 29, 30, 31, 64, 250, 256] {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+            let script = "\(ChipScript.feliCa)\n42: 00 \(bytes.hexText())"
+            try await withTag(on: kind, script, .nfcF) { chip, _, link in
+                let answer = try await link.send([4, 0, 7, 7])
+                #expect(answer.bytes == bytes, "\(count)")
+                let isRepeated = kind != .serial && count > 30
+                #expect(chip.received.count { $0 == .negativeAcknowledge } == (isRepeated ? 1 : 0), "\(count)")
+            }
+        }
+    }
+
     // MARK: Settings of the chip
 
     @Test

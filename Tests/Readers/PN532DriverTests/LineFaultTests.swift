@@ -25,9 +25,9 @@ import Testing
     }()
 
     /// A Type 2 tag that answers every command with four pages, but for its first exchanges.
-    private static func chip(_ replies: ScriptedChip.Reply...) throws -> ScriptedChip {
+    private static func chip(on kind: ChipLineKind = .serial, _ replies: ScriptedChip.Reply...) throws -> ScriptedChip {
         let (rest, script) = (Locked(replies), ChipScript(ChipScript.type2))
-        return try ScriptedChip { code, data in
+        return try ScriptedChip(on: kind) { code, data in
             guard code == 0x42 else { return script.reply(code, data) }
             return rest.withLock { $0.isEmpty ? nil : $0.removeFirst() } ?? .answer(pages)
         }
@@ -73,19 +73,40 @@ import Testing
             ("silence", .silence, nil, [.timeout, nil], 0),
         ]
 
-    @Test(arguments: faults.indices)
-    func `fault on the line: a damaged answer is asked for by NACK, the tag's command is never sent again`(index: Int)
-        async throws
-    {
+    /// On a bus, each frame is read by itself, so that there is nothing around it.
+    private static let faultsOnLines = ChipLineKind.allCases.flatMap { kind in
+        faults.indices.filter { kind == .serial || !["noise", "damage to another answer"].contains(faults[$0].name) }
+            .map { ($0, kind) }
+    }
+
+    @Test(arguments: faultsOnLines)
+    func `fault on the line: a damaged answer is asked for by NACK, the tag's command is never sent again`(
+        index: Int,
+        kind: ChipLineKind
+    ) async throws {
         let fault = Self.faults[index]
-        let chip = try Self.chip(fault.reply)
+        let chip = try Self.chip(on: kind, fault.reply)
         defer { chip.end() }
         if let bytes = fault.repeats { chip.repeats(bytes) }
-        let link = try await Self.link(try PN532Reader(chip.path, limits: Self.brief))
+        let link = try await Self.link(try chip.reader(Self.brief))
         #expect(await Self.read(link, times: 2) == fault.results, "\(fault.name)")
-        #expect(chip.received.count { $0 == .negativeAcknowledge } == fault.nacks, "\(fault.name)")
+        // A bus reads no more than an acknowledgement first, and asks for an answer in its place again.
+        let nacks = kind != .serial && fault.name == "no acknowledgement" ? 1 : fault.nacks
+        #expect(chip.received.count { $0 == .negativeAcknowledge } == nacks, "\(fault.name)")
         // The command itself is never repeated, since the tag may have had it.
         #expect(chip.commands.count { $0 == 0x42 } == 2, "\(fault.name)")
+    }
+
+    @Test(arguments: [ETIMEDOUT, EIO])
+    func `I2C write that fails although the chip has the command: not sent again, and its answer is read`(code: Int32)
+        async throws
+    {
+        let chip = try Self.chip(on: .i2c)
+        let link = try await Self.link(try chip.reader())
+        // The first exchange also sends settings.
+        #expect(await Self.read(link) == [nil])
+        try #require(chip.openBus(chip.path, .i2c) as? BusModel).failNextWrite(code)
+        #expect(await Self.read(link) == [nil] && chip.commands.count { $0 == 0x42 } == 2)
     }
 
     @Test func `late answer of an exchange that timed out: not taken for the answer of the next exchange`() async throws
@@ -160,10 +181,11 @@ import Testing
         }
     }
 
-    @Test func `cancelled task: the chip is stopped at once, and the next exchange works`() async throws {
-        let chip = try Self.chip(.silence)
+    @Test(arguments: ChipLineKind.allCases)
+    func `cancelled task: the chip is stopped at once, and the next exchange works`(kind: ChipLineKind) async throws {
+        let chip = try Self.chip(on: kind, .silence)
         defer { chip.end() }
-        let link = try await Self.link(try PN532Reader(chip.path, limits: .patient))
+        let link = try await Self.link(try chip.reader())
         let task = Task { try await link.transceive(Frame([0x30, 0]), timeout: .milliseconds(3000)) }
         while !chip.commands.contains(0x42) { try await Task.sleep(for: .milliseconds(1)) }
         task.cancel()
@@ -196,6 +218,23 @@ import Testing
         #expect(second.log() == ScriptedChip.start)
         let link = try await Self.link(reader)
         #expect(await Self.read(link) == [nil])
+    }
+
+    @Test(arguments: [ChipLineKind.i2c, .spi])
+    func `bus that fails: readerUnavailable; on a bus opened again, a tag of the old one is tagRemoved`(
+        kind: ChipLineKind
+    ) async throws {
+        let (first, second) = (try Self.chip(on: kind, .hangUp), try Self.chip(on: kind))
+        let current = Locked(first)
+        let reader = try PN532Reader(first.path, limits: .patient) { (path, kind) throws(SystemCallError) in
+            try current.withLock { $0 }.openBus(path, kind)
+        }
+        let old = try await Self.link(reader)
+        #expect(await Self.read(old) == [.readerUnavailable])
+        current.withLock { $0 = second }
+        #expect(await Self.read(old) == [.tagRemoved])
+        #expect(second.log() == ScriptedChip.start)
+        #expect(await Self.read(try Self.link(reader)) == [nil])
     }
 
     @Test func `line in use by another program: refused until it is released`() async throws {

@@ -2,9 +2,9 @@
 import Foundation
 package import Glibc
 package import PN532Driver
-import TagLink
+package import TagLink
 
-/// A PN532 at the other end of a serial line, which answers as a test says.
+/// A PN532 at the other end of a line, which answers as a test says.
 package final class ScriptedChip: Sendable {
     /// What the host hears of a command.
     package enum Reply: Sendable {
@@ -35,16 +35,21 @@ package final class ScriptedChip: Sendable {
     private struct State {
         var received: [Received] = []
         var isEnded = false
+        /// What the host has sent of its next frame.
+        var buffer: [UInt8] = []
+        var last: [UInt8] = []
         /// The answer to NACK, if it is not the last answer.
         var repeated: [UInt8]?
     }
 
-    private let terminal: PseudoTerminal
+    /// The other end of a serial line, or of a bus.
+    private let terminal: PseudoTerminal?
+    private let bus = Locked<BusModel?>(nil)
     private let state = Locked(State())
 
-    package var path: String { terminal.path }
+    package let path: String
     /// How the driver has set the line.
-    package var lineSettings: termios { terminal.settings }
+    package var lineSettings: termios { terminal?.settings ?? termios() }
     package var received: [Received] { state.withLock { $0.received } }
     package var commands: [UInt8] {
         received.compactMap { if case .command(let code, _) = $0 { code } else { nil } }
@@ -52,13 +57,38 @@ package final class ScriptedChip: Sendable {
 
     /// Creates a chip.
     ///
-    /// - Parameter responder: answers commands; nil leaves them to ``usual(_:_:)``.
-    package init(_ responder: @escaping @Sendable (_ code: UInt8, _ data: [UInt8]) -> Reply?) throws {
-        terminal = try PseudoTerminal()
-        // Its own thread, because the driver's limits are in real time, even if the process is busy.
-        Thread.detachNewThread { [self] in
-            serve { responder($0, $1) ?? Self.usual($0, $1) }
+    /// - Parameters:
+    ///   - kind: the line.
+    ///   - responder: answers commands; nil leaves them to ``usual(_:_:)``.
+    package init(on kind: ChipLineKind = .serial, _ responder: @escaping PartialResponder) throws {
+        let responder: Responder = { responder($0, $1) ?? Self.usual($0, $1) }
+        if kind == .serial {
+            let terminal = try PseudoTerminal()
+            self.terminal = terminal
+            path = terminal.path
+            // Its own thread, because the driver's limits are in real time, even if the process is busy.
+            Thread.detachNewThread { [self] in serve(terminal, responder) }
+        } else {
+            terminal = nil
+            path = kind == .i2c ? "/dev/i2c-1" : "/dev/spidev0.0"
+            let model = BusModel(kind) { [weak self] bytes in
+                guard let self, let bus = bus.withLock({ $0 }) else { return }
+                let isThere = receive(bytes, responder) { frames in frames.forEach(bus.offer) }
+                if !isThere { bus.fail(kind == .i2c ? ENODEV : ESHUTDOWN) }
+            }
+            bus.withLock { $0 = model }
         }
+    }
+
+    /// The chip's bus, as the driver opens it.
+    package func openBus(_ path: String, _ kind: ChipLineKind) throws(SystemCallError) -> any BusDevice {
+        guard let bus = bus.withLock({ $0 }) else { throw SystemCallError(ENOENT) }
+        return bus
+    }
+
+    /// A reader on this chip's line.
+    package func reader(_ limits: HostLimits = .patient) throws(LinkError) -> PN532Reader {
+        try PN532Reader(path, limits: limits, openBus: openBus)
     }
 
     /// Has the chip send these bytes whenever it is asked for its last answer again.
@@ -97,35 +127,40 @@ package final class ScriptedChip: Sendable {
         return [0x00, 0x00, 0xFF] + head + payload + [0 &- sum, 0x00]
     }
 
-    private func serve(_ responder: Responder) {
+    private func serve(_ terminal: PseudoTerminal, _ responder: Responder) {
         defer { terminal.close() }
-        var buffer: [UInt8] = []
-        var last: [UInt8] = []
         while !state.withLock({ $0.isEnded }) {
             guard let bytes = terminal.read(milliseconds: 10) else { continue }
             if bytes.isEmpty { return }
-            buffer += bytes
-            while let frame = Self.next(&buffer) {
-                state.withLock { $0.received.append(frame) }
-                switch frame {
-                case .acknowledge: break
-                case .negativeAcknowledge: terminal.write(state.withLock { $0.repeated } ?? last)
-                case .command(let code, let data):
-                    last = Self.frame(code, [])
-                    switch responder(code, data) {
-                    case .answer(let data):
-                        last = Self.frame(code, data)
-                        terminal.write(Self.acknowledge + last)
-                    case .syntaxError:
-                        terminal.write(Self.acknowledge + [0x00, 0x00, 0xFF, 0x01, 0xFF, 0x7F, 0x81, 0x00])
-                    case .silence: terminal.write(Self.acknowledge)
-                    case .bytes(let bytes): terminal.write(Self.acknowledge + bytes)
-                    case .unacknowledged(let bytes): terminal.write(bytes)
-                    case .hangUp: return
-                    }
+            guard receive(bytes, responder, send: { terminal.write(Array($0.joined())) }) else { return }
+        }
+    }
+
+    /// Answers the host with frames, one at a time on a bus. Returns false when the line goes away.
+    private func receive(_ bytes: [UInt8], _ responder: Responder, send: ([[UInt8]]) -> Void) -> Bool {
+        state.withLock { $0.buffer += bytes }
+        while let frame = state.withLock({ Self.next(&$0.buffer) }) {
+            state.withLock { $0.received.append(frame) }
+            switch frame {
+            case .acknowledge: break
+            case .negativeAcknowledge: send([state.withLock { $0.repeated ?? $0.last }])
+            case .command(let code, let data):
+                state.withLock { $0.last = Self.frame(code, []) }
+                switch responder(code, data) {
+                case .answer(let data):
+                    let answer = Self.frame(code, data)
+                    state.withLock { $0.last = answer }
+                    send([Self.acknowledge, answer])
+                case .syntaxError:
+                    send([Self.acknowledge, [0x00, 0x00, 0xFF, 0x01, 0xFF, 0x7F, 0x81, 0x00]])
+                case .silence: send([Self.acknowledge])
+                case .bytes(let bytes): send([Self.acknowledge, bytes])
+                case .unacknowledged(let bytes): send([bytes])
+                case .hangUp: return false
                 }
             }
         }
+        return true
     }
 
     /// The next frame of a host.

@@ -53,7 +53,7 @@ package final class PN532CardPort: CardReaderPort {
         }
     }
 
-    /// Waits until the serial line of a card that was detached is closed.
+    /// Waits until the line of a card that was detached is closed.
     package func finish() async { await state.withLock { $0.work }?.value }
 
     package func setEmulating(_ isEmulating: Bool) {
@@ -63,7 +63,7 @@ package final class PN532CardPort: CardReaderPort {
             state.isEmulating = true
             let last = state.work
             state.work = Task { [self] in
-                // The last task releases the serial line when it ends.
+                // The last task releases the line when it ends.
                 await last?.value
                 await show(card)
             }

@@ -11,10 +11,10 @@ package final class VirtualTagOnAir: Sendable {
     private let port: PN532CardPort
     private let card: AnsweringCard
 
-    /// Wakes the chip on a serial line, and shows the tag until ``end()``.
+    /// Wakes the chip, and shows the tag until ``end()``.
     ///
     /// - Parameters:
-    ///   - line: the serial line, as for the reader `pn532:LINE`.
+    ///   - line: the chip's line, as for the reader `pn532:LINE`.
     ///   - onCommand: called with each command of a reader and its answer, on any thread.
     ///   - onFailure: called with the reason when the chip can't be used any more, on any thread.
     /// - Throws: `LinkError` with `readerUnavailable`, `unsupported` or `cancelled`.

@@ -86,7 +86,7 @@ extension ReaderConfiguration {
         }
     }
 
-    /// The device path of the named reader, such as the serial line of a PN532; nil for other readers.
+    /// The device path of the named reader, such as the line of a PN532; nil for other readers.
     package var serialLine: String? {
         guard let name = reader.map(ReaderName.init) else { return nil }
         return ReaderKind.named(name)?.devicePath(name)

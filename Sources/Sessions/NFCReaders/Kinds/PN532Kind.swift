@@ -5,9 +5,9 @@ import TagLink
 import TextSafety
 
 extension ReaderKind {
-    /// A PN532 on a serial line, which can also act as a card.
+    /// A PN532 on a serial line, I2C or SPI, which can also act as a card.
     ///
-    /// The serial line is opened when a session begins, so the adapter may be plugged in later.
+    /// The line is opened when a session begins, so the adapter may be plugged in later.
     static let pn532 = ReaderKind(
         usage: "pn532:PATH",
         title: "PN532",
@@ -35,7 +35,7 @@ extension ReaderKind {
         },
         serviceProblem: { name in
             name.rest?.hasPrefix("/") == true
-                ? nil : "A PN532 needs the full path of its serial line, for example pn532:/dev/ttyUSB0."
+                ? nil : "A PN532 needs the full path of its line, for example pn532:/dev/ttyUSB0."
         },
         // `rest` keeps all further colons, which paths such as those in /dev/serial/by-path contain.
         devicePath: { name in name.rest.flatMap { try? PN532Reader($0) }?.path },

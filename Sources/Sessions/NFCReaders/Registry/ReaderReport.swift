@@ -80,7 +80,7 @@ package struct ReaderInventory: Sendable {
 
 /// The readers that are plugged into the machine, for a program that uses all of them.
 ///
-/// Readers that have to be named, such as a PN532 on a serial line, are not included.
+/// Readers that have to be named, such as a PN532, are not included.
 public enum MachineReaders {
     /// A reader that is plugged in.
     public struct Listed: Sendable, Hashable {

@@ -57,9 +57,9 @@ struct ChipScript: Sendable {
 }
 
 extension ScriptedChip {
-    convenience init(script: String) throws {
+    convenience init(on kind: ChipLineKind = .serial, script: String) throws {
         let script = ChipScript(script)
-        try self.init { script.reply($0, $1) }
+        try self.init(on: kind) { script.reply($0, $1) }
     }
 
     /// The commands of the host from one of them on: each its code and its data in hex.
@@ -98,19 +98,24 @@ extension ScriptedChip {
 }
 
 /// A reader on a scripted chip.
-func withReader(_ script: String, _ body: (ScriptedChip, PN532Reader) async throws -> Void) async throws {
-    let chip = try ScriptedChip(script: script)
+func withReader(
+    on kind: ChipLineKind = .serial,
+    _ script: String,
+    _ body: (ScriptedChip, PN532Reader) async throws -> Void
+) async throws {
+    let chip = try ScriptedChip(on: kind, script: script)
     defer { chip.end() }
-    try await body(chip, try PN532Reader(chip.path, limits: .patient))
+    try await body(chip, try chip.reader())
 }
 
 /// A reader on a scripted chip, and the link to the first tag that it finds of a technology.
 func withTag(
+    on kind: ChipLineKind = .serial,
     _ script: String,
     _ technology: Technology = .nfcA,
     _ body: (ScriptedChip, PN532Reader, any SelfActivatingLink) async throws -> Void
 ) async throws {
-    try await withReader(script) { chip, reader in
+    try await withReader(on: kind, script) { chip, reader in
         let tag = try #require(try await reader.discover([technology], systemCodes: [0x12FC]).first)
         try await body(chip, reader, try tag.link)
     }

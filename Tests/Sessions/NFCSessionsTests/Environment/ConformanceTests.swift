@@ -36,6 +36,32 @@ import VirtualTags
         #expect(try result.get() == (scenario.needs.contains(.technology(.nfcV)) ? lacks.values.first : nil))
     }
 
+    /// A few, because the pauses between looks at the chip's status take their time.
+    private static let onBuses = ReaderConformance.scenarios.filter { $0.name.contains("is written") }
+
+    @Test(.serialized, arguments: onBuses, [ChipLineKind.i2c, .spi])
+    func `conformance suite on a PN532 on I2C or SPI: passed`(scenario: Scenario, kind: ChipLineKind) async throws {
+        let field = VirtualField()
+        let (events, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        let bus = BusModel(kind) { continuation.yield($0) }
+        // The emulated chip, whose frames the bus carries.
+        let serving = Task {
+            var device = PN532SerialDevice(field: field)
+            for await frame in events { await device.receive(frame, send: bus.offer) }
+            await device.powerOff()
+        }
+        let path = kind == .i2c ? "/dev/i2c-1" : "/dev/spidev0.0"
+        let reader = try PN532Reader(path, limits: .patient) { _, _ in bus }
+        let setup = ReaderSetup(name: ".pn532", field: field, lacks: [.technology(.nfcV): ""]) {
+            NFCEnvironment(reader: .discovering(reader))
+        }
+        let result: Result<String?, any Error>
+        do { result = .success(try await scenario.run(in: setup)) } catch { result = .failure(error) }
+        continuation.finish()
+        await serving.value
+        #expect(try result.get() == (scenario.needs.contains(.technology(.nfcV)) ? "" : nil))
+    }
+
     /// All of one type, and of the others what writes, reads and sends commands: each takes its time twice.
     private static let recorded = ReaderConformance.scenarios.filter {
         $0.name.hasPrefix("Type 2") || $0.name.contains("is written") || $0.name.contains(": takes ")
