@@ -5,7 +5,7 @@ import TagLink
 import TagProtocols
 import VirtualTags
 
-/// A tag over the air: a real PN532 on a serial line shows it to phones and readers.
+/// A tag over the air: a real PN532 shows it to phones and readers.
 struct AirEmulation {
     let output: EmulationOutput
     /// Called with each command of a reader and its answer, on any thread.

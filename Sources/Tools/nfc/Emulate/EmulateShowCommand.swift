@@ -21,7 +21,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
             write is saved to the image. If it can't be saved, a note says so at the
             start.
 
-            With --air, the PN532 is a real one on that serial line, and shows the image
+            With --air, the PN532 is a real one at that path, and shows the image
             to phones and other readers as a Type 4 tag. It chooses the UID itself. Of an
             image of another type it shows the message, which can't be changed.
 

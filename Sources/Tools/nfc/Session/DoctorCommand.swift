@@ -14,9 +14,10 @@ struct DoctorCommand: AsyncParsableCommand {
             "Check the readers, the permissions and the programs of this machine, and explain how to fix problems.",
         discussion: """
             It lists what this machine has, and what it could have: PC/SC readers, a
-            PN532 on a serial line, the service for background reading, and the
-            programs that nfc starts. It changes nothing. For everything that background
-            reading needs, see: nfc background doctor
+            PN532 on a serial line, I2C or SPI, the service for background reading, and
+            the programs that nfc starts. It changes nothing, and sends nothing on a line
+            or bus that you did not name. For everything that background reading needs,
+            see: nfc background doctor
 
             A result is "fine", "no", or "part": something optional is missing. No
             reader is needed for virtual tags.
@@ -33,7 +34,7 @@ struct DoctorCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let findings = await Self.readers(.ofProcess) + Self.serialLines() + [Self.service()] + Self.programs()
+        let findings = await Self.readers(.ofProcess) + Self.lines() + [Self.service()] + Self.programs()
         for finding in findings {
             printResult(json: json, BackgroundDoctorCommand.object(finding), BackgroundDoctorCommand.lines(finding))
         }
@@ -69,20 +70,30 @@ struct DoctorCommand: AsyncParsableCommand {
         }
     }
 
-    /// Checks whether this user may open the serial lines, on one of which a PN532 can be.
-    private static func serialLines() -> [Finding] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev")) ?? []
-        let lines = names.filter { $0.hasPrefix("ttyUSB") || $0.hasPrefix("ttyACM") }.sorted().map { "/dev/\($0)" }
-        guard !lines.isEmpty else {
-            return [Finding("serial", .limited, "No USB serial adapter was found, so a PN532 can't be used.")]
+    /// Checks whether this user may open the serial lines and buses, on one of which a PN532 can be.
+    private static func lines() -> [Finding] {
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: "/dev")) ?? []).sorted()
+        let kinds = [
+            ("serial", "ttyUSB", "dialout"), ("serial", "ttyACM", "dialout"), ("i2c", "i2c-", "i2c"),
+            ("spi", "spidev", "spi"),
+        ]
+        let found = kinds.flatMap { kind, prefix, group in
+            names.filter { $0.hasPrefix(prefix) }.map { (kind, "/dev/\($0)", group) }
         }
-        return lines.map { line in
-            if unsafe access(line, R_OK | W_OK) == 0 {
-                let text = "It can be opened. If it is a PN532: --reader pn532:\(line)"
-                return Finding("serial", of: line, .works, text)
+        guard !found.isEmpty else {
+            let text = "No USB serial adapter, I2C or SPI bus was found, so a PN532 can't be used."
+            let fix = "For a board on a Raspberry Pi, switch on I2C or SPI: sudo raspi-config"
+            return [Finding("serial", .limited, text, fix: fix)]
+        }
+        return found.map { kind, path, group in
+            if unsafe access(path, R_OK | W_OK) == 0 {
+                let text = "It can be opened. If a PN532 is on it: --reader pn532:\(path)"
+                return Finding(kind, of: path, .works, text)
             }
-            let fix = "sudo usermod -aG dialout $USER, then log in again"
-            return Finding("serial", of: line, .fails, "This user may not open it.", fix: fix)
+            let fix = "sudo usermod -aG \(group) $USER, then log in again"
+            // Most buses are for other devices.
+            let state: Finding.State = kind == "serial" ? .fails : .limited
+            return Finding(kind, of: path, state, "This user may not open it.", fix: fix)
         }
     }
 

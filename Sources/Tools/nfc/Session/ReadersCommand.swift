@@ -19,6 +19,7 @@ struct ReadersCommand: AsyncParsableCommand {
               nfc readers --verbose
               nfc readers --reader virtual --json
               nfc readers --reader pn532:/dev/ttyUSB0
+              nfc readers --reader pn532:/dev/i2c-1
 
             Exit status: 0 when there is a reader, 3 when there is none.
             """
