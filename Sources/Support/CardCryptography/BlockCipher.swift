@@ -95,8 +95,13 @@ extension BlockCipher {
     ///     that chain their MACs, pass the previous MAC.
     /// - Returns: one block. Protocols truncate it as they need.
     public func cmac(_ message: [UInt8], vector: [UInt8]? = nil) throws(CryptographyError) -> [UInt8] {
-        let zero = [UInt8](repeating: 0, count: blockLength)
-        let first = Self.doubled(try encrypt(zero))
+        let input = Self.cmacInput(message, encryptedZeros: try encrypt(zeros))
+        return Array(try encrypt(input, .blockChaining(vector: vector ?? zeros)).suffix(blockLength))
+    }
+
+    /// Returns the blocks of a message that CMAC chains: the last one is padded and combined with a subkey.
+    static func cmacInput(_ message: [UInt8], encryptedZeros: [UInt8]) -> [UInt8] {
+        let (first, blockLength) = (doubled(encryptedZeros), encryptedZeros.count)
         let count = max(1, (message.count + blockLength - 1) / blockLength)
         let isWhole = message.count == count * blockLength
         var padded = message
@@ -104,10 +109,10 @@ extension BlockCipher {
             padded.append(0x80)
             padded += Array(repeating: 0, count: count * blockLength - padded.count)
         }
-        let mask = isWhole ? first : Self.doubled(first)
+        let mask = isWhole ? first : doubled(first)
         let start = padded.count - blockLength
         for index in 0..<blockLength { padded[start + index] ^= mask[index] }
-        return Array(try encrypt(padded, .blockChaining(vector: vector ?? zero)).suffix(blockLength))
+        return padded
     }
 
     /// Doubles a block (SP 800-38B, 5.3). The polynomial ends in 87 for 16-byte blocks and in 1B for 8-byte blocks.

@@ -81,6 +81,38 @@ struct CipherTests {
         #expect(try cipher.cmac(first, vector: [UInt8](repeating: 0, count: 16)) == cipher.cmac(first))
     }
 
+    /// From AN12304, 3.1 to 3.4: the key, its updated key's number, the counter or message, and the result.
+    @Test func `leakage resilient primitive: the examples of AN12304`() throws {
+        for (key, number, input, result) in [
+            ("567826b8da8e768432a9548dbe4aa3a0", 2, "1359", "1ba2c0c578996bc497dd181c6885a9dd"),
+            ("a14e397da6c410440fa9ec4c61774094", 0, "4b42600d", "21c0b442bf41b7ddd80d4a99cd7b7b81"),
+            ("75fca5e188f44f1e808597a0b7b690d4", 1, "64962f5ded0468f1", "ebd6f32ed75566e6756a14ec16715cbd"),
+        ] {
+            let cipher = try LeakageResilientCipher(bytes(key), updatedKey: number)
+            #expect(try cipher.evaluate(bytes(input)) == bytes(result), "\(key)")
+        }
+        // The counter carries into its first byte.
+        let cipher = try LeakageResilientCipher(bytes("1b1a179ce9c0db3e45a97d0d98d0530c"))
+        let plain = bytes(
+            "472dbafe6434d357402785a3348081b02eab54244ee9c9c88e91001c5158992de36e79ad844645493940902c8746669b"
+        )
+        let encrypted = bytes(
+            "397c9effd28c560411b934895c8df60f082b9560778f8571b5c31a057b34c2352f11b5634788623499c6bdd5c490f5cb"
+        )
+        #expect(try cipher.encrypt(plain, counter: bytes("e9ffffff")) == encrypted)
+        #expect(try cipher.decrypt(encrypted, counter: bytes("e9ffffff")) == plain)
+        for (key, message, code) in [
+            ("e7feb463c2498e04efc5bf503473fc3a", "f3efb6b0d4a7", "c17aa38420ee2aa13087578cfbb0b7f3"),
+            ("aea00ad0ef9243833da4861d6a0d2c8c", "", "954230a72692bab4ce1a44473d081376"),
+            (
+                "dd65c1973aae481556949a70bba498a8", "de3560aac2d50387dbe216179395f41b",
+                "e19da6375b7d44ac7ef2dc379e496775"
+            ),
+        ] {
+            #expect(try LeakageResilientCipher(bytes(key)).cmac(bytes(message)) == bytes(code), "\(key)")
+        }
+    }
+
     @Test func `retail MAC: the example of ICAO 9303-11, D.3`() throws {
         let message = bytes("72C29C2371CC9BDB65B779B8E8D37B29ECC154AA56A8799FAE2F498F76ED92F2 8000000000000000")
         let code = try BlockCipher.retailMAC(message, key: bytes("7962D9ECE03D1ACD4C76089DCE131543"))

@@ -217,7 +217,8 @@ struct JSONContentsTests {
     @Test func `JSON NTAG 424: keys, settings and counter are kept, and an update has the new counter`() throws {
         var contents = NTAG424Contents()
         let plain = try #require(TagContents(of: VirtualType4Tag(contents))).text()
-        for word in ["keys", "signature", "read_counter"] { #expect(!plain.contains(word), "\(word)") }
+        for word in ["keys", "signature", "read_counter", "lrp"] { #expect(!plain.contains(word), "\(word)") }
+        contents.usesLRP = true
         let isSet = contents.setLink("https://example.com/t?e={picc}&c={cmac}")
         #expect(isSet)
         contents.keys[1] = try #require(DESFireKey(.aes, Array(0..<16), version: 3))
@@ -227,7 +228,7 @@ struct JSONContentsTests {
         let text = try held.text()
         #expect(text.contains(#""keys": {"1": "aes:000102030405060708090a0b0c0d0e0f:03"}"#))
         #expect(text.contains(#""file_settings": {"e104": "40e0eec1ff21"#))
-        #expect(text.contains("\"read_counter\": 41, \"signature\": \"0000"))
+        #expect(text.contains("\"lrp\": true, \"read_counter\": 41, \"signature\": \"0000"))
         #expect(try held.returns())
         let faults: [(String, String, TagImageError.Code?)] = [
             ("\"read_counter\": 41", "\"read_counter\": 16777215", nil),

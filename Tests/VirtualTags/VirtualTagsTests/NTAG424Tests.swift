@@ -162,8 +162,13 @@ struct NTAG424Tests {
             == No transaction goes on after the application is selected again, or the power was off
             auth 71 3 -> 00; SELECT -> 90 00; 90 77 00 00 01 00 00 -> 91 9d; auth 71 3 -> 00; power; SELECT -> 90 00
             90 77 00 00 01 00 00 -> 91 9d; 90 ad 00 00 07 03 00 00 00 01 00 00 00 -> 91 ae
-            == SET CONFIGURATION is for key 0, and knows no option
+            == SET CONFIGURATION is for key 0, and knows only LRP: it ends the session and dynamic messages, and AES is refused
             90 5c 00 00 01 00 00 -> 91 ae; auth 71 1 -> 00; mm 5c 00 -> ae; auth 71 0 -> 00; mm 5c 00 -> 9e
+            auth 71 0 -> 00; ep 5c 05 / 00 00 00 00 00 00 00 00 00 00 -> 9e; auth 71 0 -> 00; ep 5f 02 / SDM -> 00
+            90 71 00 00 03 00 01 02 00 -> #18; 90 af 00 00 20 00*32 00 -> 91 ae
+            auth 71 0 -> 00; ep 5c 05 / 00 00 00 00 02 00 00 00 00 00 -> 00; settings 1 -> 00 00 e0
+            auth 71 0 -> 9d; 90 71 00 00 03 00 01 00 00 -> 91 9d; 90 77 00 00 01 00 00 -> 91 9d
+            90 71 00 00 03 00 01 02 00 -> #19; 90 af 00 00 20 00*32 00 -> 91 ae
             """
         ) { _ in try await make().0 }
         // A power cut leaves the old settings, data and keys, or the new ones.
@@ -226,6 +231,21 @@ struct NTAG424Tests {
             let plain = try cipher.decrypt(hex(try #require(text(file, 20..<52))))
             #expect(hexText(plain) == hexText((hex(identity) + filling).prefix(16)))
         }
+        // In LRP mode: a message of a real tag, from nfc-ev2-crypto (test_lrp_sdm.py).
+        var long = SecureDynamicMessaging(piccDataOffset: 14, macOffset: 96, macInputOffset: 0)
+        long.encryptedPart = .init(offset: 63, length: 32)
+        let zeros = String(repeating: "0", count: 48)
+        let written = "any.domain/?m=\(zeros)x0102030400000000\(zeros.prefix(16))x\(zeros.prefix(16))"
+        let read = try long.mirrored(
+            Array(written.utf8),
+            uid: hex("04 2e 1d 22 2a 63 80"),
+            counter: 0x7B,
+            keys: zeroKeys,
+            padding: hex("2993571635 65628ed36888cf9c"),
+            usesLRP: true
+        )
+        #expect(text(read, 14..<62) == "65628ED36888CF9C84797E43ECACF114C6ED9A5E101EB592")
+        #expect(text(read, 62..<112) == "x4ADE304B5AB9474CB40AFFCAB0607A85x87E287E8135BFC06")
         // What has no key or no room is not mirrored, and what ends in the file is.
         let foreign = SecureDynamicMessaging(piccDataOffset: 20, macOffset: 60, metaReadKey: 2, fileReadKey: 2)
         let two = Array(zeroKeys.prefix(2))

@@ -43,9 +43,8 @@ struct SecureMessagingTests {
                 let key = try session.openKey(0, hex(sent), .aes, replacing: nil)
                 #expect(key.bytes == hex("00102030405060708090a0b0b0a09080") && key.version == 0x10)
             } else if name == "EV2" {
-                let messaging = try #require(session as? EV2Messaging)
-                #expect(messaging.encryptionKey == hex("1309c877509e5a215007ff0ed19ca564"))
-                #expect(messaging.codeKey == hex("4c6626f5e72ea694202139295c7a7fc7"))
+                let keys = ("1309c877509e5a215007ff0ed19ca564", "4c6626f5e72ea694202139295c7a7fc7")
+                #expect(try session as? EV2Messaging == ev2(keys.0, keys.1, "9d00c4df"))
             }
         }
     }
@@ -149,6 +148,62 @@ struct SecureMessagingTests {
             answer: "04958caa5c5e80",
             sealed: "70756055688505b52a5e26e59e329cd6595f672298ea41b7"
         )
+    }
+
+    // MARK: LRP
+
+    /// The card's part of an authentication in LRP mode with a key of zeros.
+    private func lrp(_ random: String, _ scheme: CardAuthentication.Scheme = .ev2First) -> CardAuthentication {
+        let challenge = hex(random)
+        return .init(scheme, number: 0, key: .zero(.aes), challenge: challenge, capabilities: [2], usesLRP: true)
+    }
+
+    @Test func `LRP authentication: matches AN12321, 4; a wrong proof is refused, and NON FIRST keeps TI and counter`()
+        throws
+    {
+        let card = lrp("56109a31977c855319cd4618c9d2aed2")
+        let proof = hex("74d7df6a2cec0b72b412de0d2b1117e6 189b59dcedc31a3d3f38ef8d4810b3b4")
+        #expect(card.sent == hex("01 56109a31977c855319cd4618c9d2aed2"))
+        let (answer, session) = try card.finish(proof, transaction: hex("58ee9424"))
+        #expect(answer == hex("f4fc209d9d60623588b299fa5d6b2d71 0125f8547d9fb8d572c90d2c2a14e235"))
+        #expect(throws: DESFireStatus.authenticationError) { try card.finish(proof.dropLast() + [0]) }
+        var messaging = try #require(session as? EV2Messaging)
+        _ = try messaging.seal([], .standard, status: 0)
+        let next = try lrp("56109a31977c855319cd4618c9d2aed2", .ev2NonFirst).finish(proof, session: messaging)
+        let again = try #require(next.session as? EV2Messaging)
+        #expect(next.answer.count == 16 && again.transaction == hex("58ee9424") && again.counter == 1)
+    }
+
+    @Test func `LRP messages: match a session of nfc-ev2-crypto (test_lrp_cmd.py), and the switch to LRP AN12321, 5`()
+        throws
+    {
+        // Challenges that give the session vector.
+        let (reader, card) = (hex("08a600000000000023855751d644ed51"), "953c60bc3d34e53766689732e2a203ff")
+        let key = [UInt8](repeating: 0, count: 16)
+        let codes = try EV2Codes(key: key, readerChallenge: reader, cardChallenge: hex(card), usesLRP: true)
+        let proof = reader + (try codes.proof(reader + hex(card)))
+        var session = try #require(try lrp(card).finish(proof, transaction: hex("204f2276")).session as? EV2Messaging)
+        try exchange(
+            &session,
+            0x8D,
+            "03000000030000eaf0fad0430ecdc947a822e12ec8d5f3bb75f218b405fdbc",
+            .command(.enciphered, header: 7, length: 3),
+            plain: "03000000030000010203",
+            sealed: "d5b8d8f8cd67f23c"
+        )
+        try exchange(
+            &session,
+            0xAD,
+            "0300000003000059858e133a7f487d",
+            .answer(.enciphered),
+            plain: "03000000030000",
+            answer: "010203",
+            sealed: "39665fae8af18feb23da1767eaf2274bb97fc66cc9437713"
+        )
+        session = try ev2("66a8cb93269dc9bc2885b7a91b9c697b", "7de5f7e244a46d22e536804d07e8d70e", "ed56f6e6")
+        let sent = hex("0541b2ba963075730426d0858d2aa6c4982f579e77fab49f83")
+        let plain = try session.open(0x5C, sent, .command(.enciphered, header: 1, length: 0))
+        #expect(plain == hex("0500000000020000000000"))
     }
 
     @Test func `EV2 CHANGE KEY: matches both examples of AN12196, 5.16`() throws {

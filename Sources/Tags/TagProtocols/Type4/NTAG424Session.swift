@@ -19,8 +19,8 @@ package struct NTAG424Key: Sendable, Hashable {
     package static let factory = NTAG424Key(SecretBytes([UInt8](repeating: 0, count: 16)), version: 0)
 }
 
-/// A session with an NTAG 424 DNA after an authentication with one of its keys, in AES mode (NT4H2421Gx data sheet, 9.1
-/// and 10).
+/// A session with an NTAG 424 DNA after an authentication with one of its keys, in AES or LRP mode (NT4H2421Gx data sheet,
+/// 9 and 10).
 ///
 /// The session ends when the tag refuses a command, loses power, or key 0 changes.
 package struct NTAG424Session: Sendable {
@@ -33,18 +33,21 @@ package struct NTAG424Session: Sendable {
         case enciphered
     }
 
+    /// Whether the tag is in LRP mode.
+    package let usesLRP: Bool
     private let card: any APDULink
-    private let codes: EV2Codes
+    private var codes: EV2Codes
     private var counter: UInt16 = 0
 
-    /// Authenticates with a key: AUTHENTICATE EV2 FIRST (10.4.1). The tag's application must be selected.
+    /// Authenticates with a key: AUTHENTICATE LRP FIRST (10.4.3). A tag in AES mode answers it as AUTHENTICATE EV2 FIRST,
+    /// with another length (table 19). The tag's application must be selected.
     ///
     /// - Parameters:
     ///   - number: the key's number, 0 to 4.
     ///   - challenge: 16 bytes, random by default.
-    /// - Throws: ``TagError`` with `authenticationFailed` when the tag has another key, `refused`, for example in LRP
-    ///   mode or after too many wrong keys, `unsupported` without the system's OpenSSL, `tagLost`, `badAnswer`,
-    ///   `readerUnavailable`, `cancelled`.
+    /// - Throws: ``TagError`` with `authenticationFailed` when the tag has another key, `refused`, for example after too
+    ///   many wrong keys, `unsupported` without the system's OpenSSL, `tagLost`, `badAnswer`, `readerUnavailable`,
+    ///   `cancelled`.
     package static func begin(
         with card: any APDULink,
         key number: UInt8,
@@ -54,30 +57,47 @@ package struct NTAG424Session: Sendable {
         let challenge = challenge ?? (0..<16).map { _ in UInt8.random(in: 0...255) }
         let chain = BlockCipher.Mode.blockChaining(vector: [UInt8](repeating: 0, count: 16))
         let cipher = try coded { () throws(CryptographyError) in try BlockCipher.aes(key.bytes) }
-        let first = try await card.send(native(0x71, [number, 0x00]))
-        guard first.status.rawValue == 0x91AF, first.data.count == 16 else { throw refusal(0x71, first.status) }
-        let cardChallenge = try coded { () throws(CryptographyError) in try cipher.decrypt(first.data, chain) }
-        let proof = try coded { () throws(CryptographyError) in
-            try cipher.encrypt(challenge + cardChallenge.rotated, chain)
+        // PCDCap2.1: bit 1 asks for LRP.
+        let first = try await card.send(native(0x71, [number, 0x01, 0x02]))
+        let usesLRP = first.data.count == 17 && first.data[0] == 0x01
+        guard first.status.rawValue == 0x91AF, usesLRP || first.data.count == 16 else {
+            throw refusal(0x71, first.status)
+        }
+        var (codes, cardChallenge, proof) = try coded { () throws(CryptographyError) in
+            let cardChallenge = usesLRP ? Array(first.data[1...]) : try cipher.decrypt(first.data, chain)
+            let codes = try EV2Codes(
+                key: key.bytes,
+                readerChallenge: challenge,
+                cardChallenge: cardChallenge,
+                usesLRP: usesLRP
+            )
+            let proof =
+                usesLRP
+                ? challenge + (try codes.proof(challenge + cardChallenge))
+                : try cipher.encrypt(challenge + cardChallenge.rotated, chain)
+            return (codes, cardChallenge, proof)
         }
         let second = try await card.send(native(0xAF, proof))
         let wrongKey = TagError(.authenticationFailed, "The tag has another key \(number).")
         guard second.status.rawValue != 0x91AE else { throw wrongKey }
         guard second.status.rawValue == 0x9100, second.data.count == 32 else { throw refusal(0x71, second.status) }
-        let answer = try coded { () throws(CryptographyError) in try cipher.decrypt(second.data, chain) }
-        guard ConstantTime.areEqual(answer[4..<20], challenge.rotated) else { throw wrongKey }
-        let codes = try coded { () throws(CryptographyError) in
-            try EV2Codes(
-                key: cipher,
-                readerChallenge: challenge,
-                cardChallenge: cardChallenge,
-                transaction: Array(answer[..<4])
-            )
+        let (start, end) = (Array(second.data[..<16]), Array(second.data[16...]))
+        // The answer has TI first, and the capabilities of the tag and of this reader last.
+        let (answer, isProved) = try coded { () throws(CryptographyError) in
+            guard usesLRP else {
+                let answer = try cipher.decrypt(start + end, chain)
+                return (answer, ConstantTime.areEqual(answer[4..<20], challenge.rotated))
+            }
+            let answer = try codes.decrypt(start, 0, isAnswer: true)
+            return (answer, ConstantTime.areEqual(end, try codes.proof(cardChallenge + challenge + start)))
         }
-        return NTAG424Session(card: card, codes: codes)
+        guard isProved, answer.suffix(6) == [0x02, 0, 0, 0, 0, 0] else { throw wrongKey }
+        codes.transaction = Array(answer[..<4])
+        return NTAG424Session(usesLRP: usesLRP, card: card, codes: codes)
     }
 
-    private init(card: any APDULink, codes: EV2Codes) {
+    private init(usesLRP: Bool, card: any APDULink, codes: EV2Codes) {
+        self.usesLRP = usesLRP
         self.card = card
         self.codes = codes
     }
@@ -97,21 +117,20 @@ package struct NTAG424Session: Sendable {
         _ protection: Protection = .maced,
         endsSession: Bool = false
     ) async throws(TagError) -> [UInt8] {
-        let (codes, count) = (codes, counter)
         let sent = try coded { () throws(CryptographyError) in
             var body = header + data
             if protection == .enciphered {
                 let end = [0x80] + [UInt8](repeating: 0, count: 15 - data.count % 16)
-                body = header + (try codes.encrypt(data + end, count, isAnswer: false))
+                body = header + (try codes.encrypt(data + end, counter, isAnswer: false))
             }
-            return protection == .plain ? body : body + (try codes.mac(command, count, body))
+            return protection == .plain ? body : body + (try codes.mac(command, counter, body))
         }
         let answer = try await card.send(Self.native(command, sent))
         guard answer.status.rawValue == 0x9100 else { throw Self.refusal(command, answer.status) }
         counter &+= 1
         guard protection != .plain, !endsSession else { return answer.data }
         let result = Array(answer.data.dropLast(8))
-        let code = try coded { () throws(CryptographyError) in try codes.mac(0x00, count &+ 1, result) }
+        let code = try coded { () throws(CryptographyError) in try codes.mac(0x00, counter, result) }
         guard ConstantTime.areEqual(answer.data.suffix(8), code) else {
             throw TagError(.authenticationFailed, "The MAC of the tag's answer is wrong.")
         }
@@ -130,6 +149,11 @@ package struct NTAG424Session: Sendable {
             ? bytes + [new.version]
             : zip(bytes, old.bytes).map { $0 ^ $1 } + [new.version] + bytes.desfireCRC32
         _ = try await send(0xC4, [number], data, .enciphered, endsSession: number == 0)
+    }
+
+    /// Switches the tag to LRP mode, for good: SET CONFIGURATION (10.5.1), in a session of key 0, which then ends.
+    fileprivate mutating func enableLRP() async throws(TagError) {
+        _ = try await send(0x5C, [0x05], [0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0], .enciphered, endsSession: true)
     }
 
     static func native(_ command: UInt8, _ data: [UInt8]) -> CommandAPDU {
@@ -153,8 +177,8 @@ package struct NTAG424Session: Sendable {
 
 // MARK: Configuration
 
-/// What an NTAG 424 DNA is to contain: its message, the settings of the message's file, and keys. What is nil or missing
-/// stays as it is.
+/// What an NTAG 424 DNA is to contain: its message, the settings of the message's file, and keys; and whether it is to be
+/// in LRP mode. What is nil, missing or false stays as it is.
 package struct NTAG424Configuration: Sendable {
     /// The whole NDEF file.
     package var file: [UInt8]?
@@ -162,12 +186,20 @@ package struct NTAG424Configuration: Sendable {
     package var settings: [UInt8]?
     /// The new keys by their numbers.
     package var keys: [UInt8: NTAG424Key]
+    /// Whether to switch the tag to LRP mode, for good.
+    package var usesLRP: Bool
 
     /// Creates a configuration; each argument is the property of that name.
-    package init(file: [UInt8]? = nil, settings: [UInt8]? = nil, keys: [UInt8: NTAG424Key] = [:]) {
+    package init(
+        file: [UInt8]? = nil,
+        settings: [UInt8]? = nil,
+        keys: [UInt8: NTAG424Key] = [:],
+        usesLRP: Bool = false
+    ) {
         self.file = file
         self.settings = settings
         self.keys = keys
+        self.usesLRP = usesLRP
     }
 }
 
@@ -179,12 +211,14 @@ package struct NTAG424State: Sendable {
     package fileprivate(set) var settings: [UInt8] = []
     /// The keys that were found, by their numbers.
     package fileprivate(set) var keys: [UInt8: NTAG424Key] = [:]
+    /// Whether the tag is in LRP mode.
+    package var usesLRP: Bool { session.usesLRP }
     fileprivate var session: NTAG424Session
 
     /// Whether the tag already has a configuration.
     fileprivate func has(_ wanted: NTAG424Configuration) -> Bool {
         (wanted.file == nil || wanted.file == file) && (wanted.settings == nil || wanted.settings == settings)
-            && wanted.keys.allSatisfy { keys[$0] == $1 }
+            && wanted.keys.allSatisfy { keys[$0] == $1 } && (usesLRP || !wanted.usesLRP)
     }
 
     /// Whether a right of the settings, a digit of four bits, is free or of key 0.
@@ -274,6 +308,12 @@ extension Type4Tag {
     package func configure(_ wanted: NTAG424Configuration, candidates: [UInt8: [NTAG424Key]]) async throws(TagError) {
         var state = try await ntag424State(candidates)
         guard !state.has(wanted) else { return }
+        // This stops dynamic messages and ends the session, so it comes first, unless the settings can't be changed.
+        if wanted.usesLRP, !state.usesLRP {
+            if wanted.settings != nil { try state.checkSettingsCanChange() }
+            try await state.session.enableLRP()
+            state = try await ntag424State(candidates)
+        }
         // Keys first, so that a link is never changed before its keys are.
         for (number, key) in wanted.keys.sorted(by: { $0.key < $1.key }) where number != 0 && state.keys[number] != key
         {
@@ -312,14 +352,17 @@ extension NTAG424State {
         _ = try await session.send(0x8D, Type4Tag.range(offset, bytes.count), bytes, .plain)
     }
 
+    fileprivate func checkSettingsCanChange() throws(TagError) {
+        guard !allows(settings[1]) else { return }
+        let reason = "Key \(settings[1] & 0x0F) changes the settings of this tag's message, or nobody can (F)."
+        throw TagError(.unsupported, reason)
+    }
+
     /// CHANGE FILE SETTINGS of the NDEF file (10.7.1).
     fileprivate mutating func change(settings: [UInt8]) async throws(TagError) {
-        let right = self.settings[1]
-        guard allows(right) else {
-            let reason = "Key \(right & 0x0F) changes the settings of this tag's message, or nobody can (F)."
-            throw TagError(.unsupported, reason)
-        }
-        _ = try await session.send(0x5F, [0x02], settings, right & 0x0F == 0x0E ? .plain : .enciphered)
+        try checkSettingsCanChange()
+        let isFree = self.settings[1] & 0x0F == 0x0E
+        _ = try await session.send(0x5F, [0x02], settings, isFree ? .plain : .enciphered)
         self.settings = settings
     }
 }

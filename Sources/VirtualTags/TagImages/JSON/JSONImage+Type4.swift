@@ -9,7 +9,7 @@ extension JSONImage {
     ///
     /// - MIFARE DESFire: the NDEF application in `files`, or all `applications`; and `get_version`, `free_memory`,
     ///   `keys` and `key_settings`.
-    /// - NTAG 424 DNA: its three files, `read_counter`, `signature`, `keys` and `file_settings`.
+    /// - NTAG 424 DNA: its three files, `read_counter`, `signature`, `keys`, `file_settings`, and `lrp` for LRP mode.
     /// - NTAG 4xx or MIFARE Plus known only by its version: `get_version`.
     /// - Travel document: `mrz`. It needs no `ats` and no `files`.
     static func type4(_ fields: JSONFields) throws(TagImageError) -> Type4Contents {
@@ -137,12 +137,13 @@ extension JSONImage {
             }
             contents.keys[number] = key
         }
+        contents.usesLRP = try fields.flag("lrp", default: false)
         guard fields.hasValue("file_settings") else { return contents }
         for (name, text) in try fields.strings("file_settings") {
             let identifier = [UInt8](hexadecimal: name.utf8) ?? []
             guard identifier.count == 2, let settings = [UInt8](hexadecimal: text.utf8),
                 let index = contents.files.firstIndex(where: { $0.isoIdentifier == UInt16(bytes: identifier) }),
-                contents.files[index].change(settings)
+                contents.files[index].change(settings, usesLRP: contents.usesLRP)
             else {
                 let reason = "File \"\(name)\" can't have these settings."
                 throw fields.error(.malformed, "file_settings", reason)
@@ -152,7 +153,7 @@ extension JSONImage {
     }
 
     private static func members(of contents: NTAG424Contents) -> [(String, String)] {
-        var members: [(String, String)] = []
+        var members: [(String, String)] = contents.usesLRP ? [("lrp", "true")] : []
         if contents.readCounter != 0 { members.append(("read_counter", String(contents.readCounter))) }
         if contents.signature.contains(where: { $0 != 0 }) {
             members.append(("signature", quoted(contents.signature)))

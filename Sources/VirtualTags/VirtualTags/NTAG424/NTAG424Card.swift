@@ -3,13 +3,13 @@ import TagLink
 
 /// An NTAG 424 DNA as a Type 4 tag: ISO/IEC 7816-4 commands, and native commands in APDUs of class 90.
 ///
-/// Authentication, secure messaging with AES, keys, file settings and secure dynamic messaging follow the data sheet.
+/// Authentication, secure messaging in AES and LRP mode, keys, file settings and dynamic messaging follow the data sheet.
 /// The system's OpenSSL provides the ciphers. Without it, the tag behaves as if its keys were unknown: it refuses
 /// everything that needs a key, and inserts nothing into messages.
 ///
 /// Challenges and padding are derived from the UID and the read counter, so that every run gives the same answers.
 ///
-/// Not modelled: SET CONFIGURATION, and therefore LRP, the failed authentication counter, and tamper evidence.
+/// Not modelled: SET CONFIGURATION except for LRP, the failed authentication counter, and tamper evidence.
 public struct NTAG424Card: NativeCard {
     /// The name of the application. A reader selects it by this name or by its identifier E110.
     public static let applicationName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
@@ -160,7 +160,8 @@ public struct NTAG424Card: NativeCard {
             uid: contents.uid,
             counter: contents.readCounter,
             keys: contents.keys,
-            padding: padding.bytes(15)
+            padding: padding.bytes(23),
+            usesLRP: contents.usesLRP
         )
         return mirrored ?? file.data
     }
@@ -201,8 +202,10 @@ extension NTAG424Card {
     mutating func execute(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         switch command {
         case 0x71, 0x77:
-            guard isSelected else { throw .permissionDenied }
-            return try authenticate(command, data)
+            // The reader asks for LRP by a bit of its capabilities. In AES mode, this is not refused (table 19).
+            let asksForLRP = data.count > 2 && data[2] & 0x02 != 0
+            guard isSelected, command == 0x77 || asksForLRP || !contents.usesLRP else { throw .permissionDenied }
+            return try authenticate(command, data, usesLRP: contents.usesLRP)
         case 0xC4: return try changeKey(data)
         default: break
         }
@@ -218,6 +221,7 @@ extension NTAG424Card {
     private func protection(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> Protection {
         switch command {
         case 0x51, 0x3C: return .answer(.enciphered)
+        case 0x5C: return .command(.enciphered, header: 1, length: 0)
         case 0xF6:
             guard let number = data.first else { throw .lengthError }
             let isFree = contents.files[try fileIndex(number)].dynamicMessaging?.counterKey == 0x0E
@@ -260,10 +264,20 @@ extension NTAG424Card {
         case 0xF6: return try fileCounters(data)
         case 0xAD: return try readData(data)
         case 0x8D: return try writeData(data)
-        // SET CONFIGURATION is not modelled.
-        case 0x5C: throw authenticatedKey == 0 ? .parameterError : .authenticationError
+        case 0x5C: return try setConfiguration(data)
         default: throw .illegalCommand
         }
+    }
+
+    /// SET CONFIGURATION, with key 0 (10.5.1): only LRP, which stays on. It ends the session, so that the answer has no
+    /// MAC, and switches dynamic messages off, because their lengths differ (9.3.4.2).
+    private mutating func setConfiguration(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        guard authenticatedKey == 0 else { throw .authenticationError }
+        guard data == [0x05, 0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0] else { throw .parameterError }
+        if !contents.usesLRP { contents.files[1].dynamicMessaging = nil }
+        contents.usesLRP = true
+        forgetAuthentication()
+        return DESFireReply(programmed: Self.programmingUnit)
     }
 
     /// CHANGE KEY, with key 0 (10.6.1).
@@ -310,7 +324,7 @@ extension NTAG424Card {
         var file = old
         let settings = Array(data.dropFirst())
         guard settings.first.map({ $0 & 0x40 == 0 }) ?? true || old.number == 2 else { throw .permissionDenied }
-        guard file.change(settings) else { throw .parameterError }
+        guard file.change(settings, usesLRP: contents.usesLRP) else { throw .parameterError }
         guard file.hasPossibleSettings(readCounter: old.dynamicMessaging == nil ? 0 : contents.readCounter) else {
             throw .parameterError
         }

@@ -31,11 +31,12 @@ public struct NTAG424Contents: Sendable, Hashable {
         /// Changes the settings, in the format of CHANGE FILE SETTINGS.
         ///
         /// - Returns: false when the file does not support these settings. The file is then unchanged.
-        package mutating func change(_ settings: [UInt8]) -> Bool {
+        package mutating func change(_ settings: [UInt8], usesLRP: Bool = false) -> Bool {
             guard settings.count >= 3, settings[0] & 0xBC == 0 else { return false }
             var messaging: SecureDynamicMessaging?
             if settings[0] & 0x40 != 0 {
-                guard number == 2, let wanted = SecureDynamicMessaging(Array(settings[3...])), wanted.fits(data.count)
+                guard number == 2, let wanted = SecureDynamicMessaging(Array(settings[3...])),
+                    wanted.fits(data.count, usesLRP: usesLRP)
                 else { return false }
                 messaging = wanted
             } else if settings.count > 3 {
@@ -70,6 +71,8 @@ public struct NTAG424Contents: Sendable, Hashable {
     public var files: [File]
     /// The five AES keys. On a new tag, they are zero.
     public var keys: [DESFireKey] = Array(repeating: .zero(.aes), count: 5)
+    /// Whether the tag is in LRP mode, which nothing can switch off again.
+    public var usesLRP = false
     /// SDMReadCtr: how many times the NDEF file was read with inserted data.
     public var readCounter: UInt32 = 0
     /// The answer to READ SIGNATURE, 56 bytes; zeros by default.
@@ -153,7 +156,8 @@ extension NTAG424Contents {
             } else if name == "ctr" {
                 name = "counter"
             }
-            let known = name == "enc" && encryptedLength > 0 ? encryptedLength : Self.placeLengths[name]
+            let lengths = ["picc": usesLRP ? 48 : 32, "uid": 14, "counter": 6, "cmac": 16]
+            let known = name == "enc" && encryptedLength > 0 ? encryptedLength : lengths[name]
             guard let length = known, places[name] == nil else { return false }
             places[name] = text.utf8.count
             text += content + String(repeating: "0", count: length - content.utf8.count)
@@ -187,7 +191,7 @@ extension NTAG424Contents {
             guard messaging.macOffset != nil else { return false }
             messaging.options |= 0x10
         }
-        guard messaging.fits(ndefFile.count) else { return false }
+        guard messaging.fits(ndefFile.count, usesLRP: usesLRP) else { return false }
         let length = UInt16(message.count).bigEndianBytes
         let rest = [UInt8](repeating: 0, count: ndefFile.count - 2 - message.count)
         ndefFile = length + message + rest
@@ -195,8 +199,6 @@ extension NTAG424Contents {
         readCounter = 0
         return true
     }
-
-    private static let placeLengths = ["picc": 32, "uid": 14, "counter": 6, "cmac": 16]
 }
 
 /// The data that an NTAG 424 DNA inserts into its NDEF file at each read (NT4H2421Gx data sheet, 9.3 and 10.7.1).
@@ -229,7 +231,7 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
     public var uidOffset: Int?
     /// The offset of the counter, 6 digits; FFFFFF for none.
     public var counterOffset: Int?
-    /// The offset of the encrypted UID and counter, 32 digits.
+    /// The offset of the encrypted UID and counter, 32 digits, or 48 in LRP mode.
     public var piccDataOffset: Int?
     /// The offset of the data that the MAC covers, which end before the MAC.
     public var macInputOffset: Int?
@@ -309,12 +311,13 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
     }
 
     /// Returns whether all insertions fit in a file of this size without overlaps (9.3.3, 9.3.5 and 9.3.7).
-    func fits(_ size: Int) -> Bool {
+    func fits(_ size: Int, usesLRP: Bool) -> Bool {
         let counter = counterOffset == 0xFF_FFFF ? nil : counterOffset
         let part = encryptedPart
         var places: [Range<Int>] = []
         for (offset, length) in [
-            (uidOffset, 14), (counter, 6), (piccDataOffset, 32), (part?.offset, part?.length ?? 0), (macOffset, 16),
+            (uidOffset, 14), (counter, 6), (piccDataOffset, usesLRP ? 48 : 32), (part?.offset, part?.length ?? 0),
+            (macOffset, 16),
         ] {
             guard let offset else { continue }
             places.append(offset..<(offset + length))
@@ -333,8 +336,8 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
 
 extension SecureDynamicMessaging {
     /// Returns the NDEF file as a reader without a key sees it; its length does not change (NT4H2421Gx data sheet,
-    /// 9.3.3 to 9.3.9). The counter includes this reading. `padding` are at most 15 random bytes after the encrypted
-    /// UID and counter.
+    /// 9.3.3 to 9.3.9). The counter includes this reading. `padding` are random bytes: at most 15 follow the encrypted
+    /// UID and counter, and in LRP mode the last 8 are PICCRand.
     ///
     /// - Throws: `CryptographyError` when the system's OpenSSL is missing.
     package func mirrored(
@@ -342,7 +345,8 @@ extension SecureDynamicMessaging {
         uid: [UInt8],
         counter: UInt32,
         keys: [DESFireKey],
-        padding: [UInt8]
+        padding: [UInt8],
+        usesLRP: Bool = false
     ) throws(CryptographyError) -> [UInt8] {
         var result = file
         let count = [UInt8](littleEndian: Int(counter), count: 3)
@@ -352,10 +356,16 @@ extension SecureDynamicMessaging {
         if let piccDataOffset, Int(metaReadKey) < keys.count {
             let tag = (options & 0xC0) | (mirrorsUID ? UInt8(uid.count) : 0)
             let plain = Array(([tag] + identity.bytes + padding).prefix(16)).padded(to: 16)
-            result.show(try BlockCipher.aes(keys[Int(metaReadKey)].bytes).encrypt(plain), at: piccDataOffset)
+            let (key, random) = (keys[Int(metaReadKey)].bytes, Array(padding.suffix(8)))
+            let encrypted =
+                usesLRP
+                ? random + (try LeakageResilientCipher(key).encrypt(plain, counter: random))
+                : try BlockCipher.aes(key).encrypt(plain)
+            result.show(encrypted, at: piccDataOffset)
         }
         guard Int(fileReadKey) < keys.count else { return result }
-        let codes = try DynamicMessagingCodes(fileReadKey: keys[Int(fileReadKey)].bytes, identity: identity)
+        let key = keys[Int(fileReadKey)].bytes
+        let codes = try DynamicMessagingCodes(fileReadKey: key, identity: identity, usesLRP: usesLRP)
         if let part = encryptedPart, part.offset + part.length / 2 <= file.count {
             let text = Array(file[part.offset..<(part.offset + part.length / 2)])
             result.show(try codes.encrypt(text), at: part.offset)

@@ -10,9 +10,9 @@ package struct CardAuthentication: Sendable {
         /// AUTHENTICATE ISO: triple DES. CBC chaining continues from message to message.
         case iso = 0x1A
         case aes = 0xAA
-        /// AUTHENTICATE EV2 FIRST, which starts a transaction.
+        /// AUTHENTICATE EV2 FIRST or LRP FIRST, which starts a transaction.
         case ev2First = 0x71
-        /// AUTHENTICATE EV2 NON FIRST, which changes the key within a transaction.
+        /// AUTHENTICATE EV2 NON FIRST or LRP NON FIRST, which changes the key within a transaction.
         case ev2NonFirst = 0x77
 
         /// Returns the length of the command's data: the key number; for EV2 FIRST also the capabilities.
@@ -36,16 +36,25 @@ package struct CardAuthentication: Sendable {
     @Hidden private var challenge: [UInt8]
     /// PCDcap2, 6 bytes: the reader's capabilities, which the card's answer to ``Scheme/ev2First`` repeats.
     private let capabilities: [UInt8]
+    private let usesLRP: Bool
     /// The proof for the schemes that chain their messages, ``Scheme/iso`` and ``Scheme/aes``.
     private let chain: ChallengeProof?
-    /// RndB as sent to the reader.
+    /// RndB as sent to the reader: encrypted; in LRP mode plain, after the mode.
     package let sent: [UInt8]
 
     /// Starts an authentication. The scheme must accept the key's kind. DES with one or two keys uses only the first 8
     /// of the challenge's 16 bytes.
     ///
     /// Without the system's OpenSSL, the challenge is sent unencrypted, and the authentication will fail.
-    package init(_ scheme: Scheme, number: UInt8, key: DESFireKey, challenge: [UInt8], capabilities: [UInt8] = []) {
+    package init(
+        _ scheme: Scheme,
+        number: UInt8,
+        key: DESFireKey,
+        challenge: [UInt8],
+        capabilities: [UInt8] = [],
+        usesLRP: Bool = false
+    ) {
+        self.usesLRP = usesLRP
         self.capabilities = Array((capabilities + [0, 0, 0, 0, 0, 0]).prefix(6))
         self.scheme = scheme
         self.number = number
@@ -53,7 +62,7 @@ package struct CardAuthentication: Sendable {
         let challenge = Array(challenge.prefix(key.kind == .des ? 8 : 16))
         self.challenge = challenge
         chain = (try? key.cipher()).map { ChallengeProof(cipher: $0, challenge: challenge) }
-        sent = chain?.sent ?? challenge
+        sent = usesLRP ? [0x01] + challenge : chain?.sent ?? challenge
     }
 
     /// Checks the reader's proof. Returns the card's own proof, and the protection of later messages.
@@ -80,11 +89,25 @@ package struct CardAuthentication: Sendable {
             guard let session = try? sessionCipher(proven.readerChallenge) else { throw .integrityError }
             return (proven.answer, DESFireMessaging(cipher: session))
         case .ev2First, .ev2NonFirst:
-            let readerChallenge = try checked(try? cipher.decrypt(proof, .blockChaining(vector: zero)))
-            guard let begun = try? beginTransaction(readerChallenge, cipher, transaction, session) else {
-                throw .integrityError
+            let isFirst = scheme == .ev2First
+            let readerChallenge =
+                usesLRP
+                ? Array(proof[..<16]) : try checked(try? cipher.decrypt(proof, .blockChaining(vector: zero)))
+            let codes = try? EV2Codes(
+                key: key.bytes,
+                readerChallenge: readerChallenge,
+                cardChallenge: challenge,
+                transaction: isFirst ? transaction : session?.transaction ?? transaction,
+                usesLRP: usesLRP
+            )
+            guard var codes else { throw .integrityError }
+            if usesLRP {
+                guard let expected = try? codes.proof(readerChallenge + challenge),
+                    ConstantTime.areEqual(expected, proof[16...])
+                else { throw .authenticationError }
             }
-            return begun
+            guard let answer = try? transactionAnswer(readerChallenge, cipher, &codes) else { throw .integrityError }
+            return (answer, EV2Messaging(codes, counter: isFirst ? 0 : session?.counter ?? 0))
         }
     }
 
@@ -96,25 +119,22 @@ package struct CardAuthentication: Sendable {
         return Array(challenges[..<challenge.count])
     }
 
-    private func beginTransaction(
+    /// Returns the card's proof. For ``Scheme/ev2First``, it contains TI and the capabilities of both sides: PDCap2, of
+    /// which this card has LRP at most, and PCDCap2.
+    private func transactionAnswer(
         _ readerChallenge: [UInt8],
         _ cipher: BlockCipher,
-        _ transaction: [UInt8],
-        _ session: EV2Messaging?
-    ) throws(CryptographyError) -> (answer: [UInt8], session: any SecureMessaging) {
+        _ codes: inout EV2Codes
+    ) throws(CryptographyError) -> [UInt8] {
         let isFirst = scheme == .ev2First
-        let codes = try EV2Codes(
-            key: cipher,
-            readerChallenge: readerChallenge,
-            cardChallenge: challenge,
-            transaction: isFirst ? transaction : session?.transaction ?? transaction
-        )
-        let messaging = EV2Messaging(codes, counter: isFirst ? 0 : session?.counter ?? 0)
-        let rotatedChallenge = readerChallenge.rotated
-        // PDcap2 is zero, because the card has no further capabilities.
-        let answer = isFirst ? transaction + rotatedChallenge + [0, 0, 0, 0, 0, 0] + capabilities : rotatedChallenge
-        let zero = [UInt8](repeating: 0, count: cipher.blockLength)
-        return (try cipher.encrypt(answer, .blockChaining(vector: zero)), messaging)
+        let mode: [UInt8] = [usesLRP ? 0x02 : 0x00, 0, 0, 0, 0, 0]
+        guard usesLRP else {
+            let rotated = readerChallenge.rotated
+            let answer = isFirst ? codes.transaction + rotated + mode + capabilities : rotated
+            return try cipher.encrypt(answer, .blockChaining(vector: cipher.zeros))
+        }
+        let data = isFirst ? try codes.encrypt(codes.transaction + mode + capabilities, 0, isAnswer: true) : []
+        return data + (try codes.proof(challenge + readerChallenge + data))
     }
 
     /// Derives the session key of DESFire up to EV1: alternating parts of both challenges.

@@ -4,18 +4,14 @@ import TagLink
 
 /// The secure messaging of NTAG 424 DNA and of DESFire from EV2 on, after AUTHENTICATE EV2 FIRST and NON FIRST.
 ///
-/// It uses AES. Every MAC covers a transaction identifier and a command counter (NT4H2421Gx data sheet, 9.1).
-package struct EV2Messaging: SecureMessaging {
-    /// The key for encryption.
-    package var encryptionKey: [UInt8] { codes.encryptionKey.bytes }
-    /// The key for MACs.
-    package var codeKey: [UInt8] { codes.codeKey.bytes }
+/// Every MAC covers a transaction identifier and a command counter (NT4H2421Gx data sheet, 9.1 and 9.2).
+package struct EV2Messaging: SecureMessaging, Hashable {
     /// TI, 4 bytes. It stays the same until the next AUTHENTICATE EV2 FIRST.
     package var transaction: [UInt8] { codes.transaction }
     /// CmdCtr, the number of commands since AUTHENTICATE EV2 FIRST.
     package private(set) var counter: UInt16
 
-    private let codes: EV2Codes
+    private var codes: EV2Codes
 
     package init(_ codes: EV2Codes, counter: UInt16 = 0) {
         self.codes = codes

@@ -159,7 +159,11 @@ extension NativeCard {
 
     /// The first part of an authentication: sends an encrypted challenge (MF3ICD81 data sheet, 9.4; NT4H2421Gx data
     /// sheet, 10.4, for the commands from EV2 on).
-    mutating func authenticate(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+    mutating func authenticate(
+        _ command: UInt8,
+        _ data: [UInt8],
+        usesLRP: Bool = false
+    ) throws(DESFireStatus) -> DESFireReply {
         let previous = session as? EV2Messaging
         forgetAuthentication()
         guard let scheme = CardAuthentication.Scheme(rawValue: command) else { throw .illegalCommand }
@@ -172,7 +176,8 @@ extension NativeCard {
             number: number,
             key: key,
             challenge: random.bytes(16),
-            capabilities: Array(data.dropFirst(2))
+            capabilities: Array(data.dropFirst(2)),
+            usesLRP: usesLRP
         )
         pending = .proof(authentication, after: previous)
         return DESFireReply(data: authentication.sent, status: .additionalFrame)
