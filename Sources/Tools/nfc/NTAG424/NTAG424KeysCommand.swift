@@ -76,20 +76,15 @@ struct NTAG424KeysCommand: AsyncParsableCommand {
         if number == 0, old != nil { candidates[0]?.append(known(old)) }
         if number != 0 { candidates[number] = [known(old), new] }
         try await options.configure(
-            NTAG424Configuration(keys: [number: new]),
             candidates,
             prompt: "Hold the tag near the reader.",
             done: "The key is changed."
-        )
+        ) { _ in NTAG424Configuration(keys: [number: new]) }
     }
 
     private func showVersions() async throws {
         let (versions, reader) = try await options.place.source.read { tag throws(TagError) in
-            guard let card = try tag.ndef as? Type4Tag else {
-                throw TagError(.unsupported, "This tag is not an NTAG 424 DNA.")
-            }
-            try await card.prepare()
-            return try await card.ntag424KeyVersions()
+            try await tag.ntag424.ntag424KeyVersions()
         }
         printResult(
             json: options.json,
@@ -106,8 +101,8 @@ struct NTAG424ResetCommand: AsyncParsableCommand {
         discussion: """
             It undoes nfc ntag424 setup, and asks first: the link, the settings of its
             file, and keys 0, 1 and 2. Give the keys that the tag has. If the tag leaves
-            in between, the same command completes the reset. Keys 3 and 4 and the other
-            files stay as they are.
+            in between, the same command completes the reset. Keys 3 and 4, the other
+            files and the LRP mode stay as they are.
 
             Examples:
               nfc ntag424 reset --key-file key.txt --master-key-file master.txt
@@ -127,15 +122,15 @@ struct NTAG424ResetCommand: AsyncParsableCommand {
         let keys = try keyOptions.keys()
         let contents = NTAG424Contents()
         let given: [UInt8: SecretBytes?] = [0: try masterKey.key(), 1: keys.fileRead, 2: keys.metaRead]
+        let wanted = NTAG424Configuration(
+            file: contents.ndefFile,
+            settings: contents.files[1].settings,
+            keys: given.mapValues { _ in .factory }
+        )
         try await options.configure(
-            NTAG424Configuration(
-                file: contents.ndefFile,
-                settings: contents.files[1].settings,
-                keys: given.mapValues { _ in .factory }
-            ),
             given.mapValues { key in [.factory] + (key.map { [NTAG424Key($0, version: 1)] } ?? []) },
             prompt: "Hold the tag to reset near the reader.",
             done: "The tag is as from the factory."
-        )
+        ) { _ in wanted }
     }
 }

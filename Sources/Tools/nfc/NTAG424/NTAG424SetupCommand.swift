@@ -17,7 +17,7 @@ struct NTAG424SetupCommand: AsyncParsableCommand {
             read; the same command completes the plan.
 
             The link has placeholders for what the tag inserts:
-              {picc}   the encrypted UID and counter, 32 digits (key 2)
+              {picc}   the encrypted UID and counter, 32 digits, 48 in LRP mode (key 2)
               {uid}    the UID, 14 digits; instead of {picc}
               {ctr}    the counter of readings, 6 digits; instead of {picc}
               {cmac}   the code that proves them, 16 digits (key 1)
@@ -30,6 +30,10 @@ struct NTAG424SetupCommand: AsyncParsableCommand {
             the tag has other keys, change them with nfc ntag424 keys first.
 
             Everybody can then read the message, and key 0 is needed to write it.
+
+            With --lrp the tag's keys work in LRP mode, which reveals less to somebody who
+            measures the chip. This can't be undone, not by nfc ntag424 reset either. A
+            server finds out from the length of {picc}.
 
             Examples:
               nfc ntag424 setup --url 'https://example.com/t?e={picc}&c={cmac}' \\
@@ -47,6 +51,9 @@ struct NTAG424SetupCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The text for {enc:N}. Zeros follow it.", valueName: "text"))
     var data: String?
 
+    @Flag(help: "Switch the tag to LRP mode, which can't be undone.")
+    var lrp = false
+
     @OptionGroup var keyOptions: LinkKeyOptions
 
     @OptionGroup var masterKey: MasterKeyOptions
@@ -58,47 +65,52 @@ struct NTAG424SetupCommand: AsyncParsableCommand {
             throw ValidationError("--url is not a link. A link begins like https://.")
         }
         guard data == nil || url.contains("{enc:") else { throw ValidationError("--data needs {enc:N} in the link.") }
-        _ = try planned()
+        guard Self.contents(url, data, usesLRP: lrp) != nil else { throw ValidationError(Self.impossibleLink) }
     }
 
-    /// The message and the settings of a tag with this link.
-    private func planned() throws -> NTAG424Contents {
+    private static let impossibleLink =
+        "The tag can't insert data into this link: a placeholder is unknown, repeated or missing, or the link is too "
+        + "long. See: nfc ntag424 setup --help"
+
+    /// The message and the settings of a tag with this link; nil if it can't have it.
+    private static func contents(_ url: String, _ data: String?, usesLRP: Bool) -> NTAG424Contents? {
         var contents = NTAG424Contents()
-        guard contents.setLink(url, data: data ?? "") else {
-            throw ValidationError(
-                "The tag can't insert data into this link: a placeholder is unknown, repeated or missing, or the link is too "
-                    + "long. See: nfc ntag424 setup --help"
-            )
-        }
+        contents.usesLRP = usesLRP
+        guard contents.setLink(url, data: data ?? "") else { return nil }
         // Free to read; key 0 writes and changes the settings.
         contents.files[1].accessRights = FileAccessRights(rawValue: 0xE000)
         return contents
     }
 
     func run() async throws {
-        let contents = try planned()
-        var wanted = NTAG424Configuration(file: contents.ndefFile, settings: contents.files[1].settings)
+        var new: [UInt8: NTAG424Key] = [:]
         var candidates: [UInt8: [NTAG424Key]] = [0: [.factory]]
-        let messaging = contents.files[1].dynamicMessaging
+        let messaging = Self.contents(url, data, usesLRP: lrp)?.files[1].dynamicMessaging
         if messaging?.macOffset != nil || messaging?.piccDataOffset != nil {
             let keys = try keyOptions.keys()
-            if messaging?.macOffset != nil { wanted.keys[1] = NTAG424Key(keys.fileRead, version: 1) }
-            if messaging?.piccDataOffset != nil { wanted.keys[2] = NTAG424Key(keys.metaRead, version: 1) }
+            if messaging?.macOffset != nil { new[1] = NTAG424Key(keys.fileRead, version: 1) }
+            if messaging?.piccDataOffset != nil { new[2] = NTAG424Key(keys.metaRead, version: 1) }
         }
         var notes: [String] = []
         if let master = try masterKey.key() {
-            wanted.keys[0] = NTAG424Key(master, version: 1)
+            new[0] = NTAG424Key(master, version: 1)
         } else {
             notes = ["Key 0 is not changed. If it is the factory key, everybody can change the tag; see --master-key"]
         }
-        for (number, key) in wanted.keys { candidates[number] = [key, .factory] }
+        for (number, key) in new { candidates[number] = [key, .factory] }
+        let (url, data, lrp, keys) = (url, data, lrp, new)
         try await options.configure(
-            wanted,
             candidates,
             prompt: "Hold the tag to set up near the reader.",
             done: "The tag is set up.",
             notes: notes
-        )
+        ) { usesLRP throws(TagError) in
+            guard let contents = Self.contents(url, data, usesLRP: usesLRP || lrp) else {
+                throw TagError(.messageTooLong, Self.impossibleLink)
+            }
+            let (file, settings) = (contents.ndefFile, contents.files[1].settings)
+            return NTAG424Configuration(file: file, settings: settings, keys: keys, usesLRP: lrp)
+        }
     }
 }
 
@@ -120,22 +132,33 @@ struct MasterKeyOptions: ParsableArguments {
     }
 }
 
-extension TagChangeOptions {
-    /// Shows what a configuration changes, asks, and writes it.
-    func configure(
-        _ wanted: NTAG424Configuration,
-        _ candidates: [UInt8: [NTAG424Key]],
-        prompt: String,
-        done: String,
-        notes: [String] = []
-    ) async throws {
-        try await carryOut(prompt, done: done) { tag, performs throws(TagError) in
-            guard let card = try tag.ndef as? Type4Tag else {
+extension ActivatedTag {
+    /// The tag, prepared for the commands of an NTAG 424 DNA.
+    var ntag424: Type4Tag {
+        get async throws(TagError) {
+            guard let card = try ndef as? Type4Tag else {
                 throw TagError(.unsupported, "This tag is not an NTAG 424 DNA.")
             }
             try await card.prepare()
+            return card
+        }
+    }
+}
+
+extension TagChangeOptions {
+    /// Shows what a configuration changes, asks, and writes it. `wanted` is called with whether the tag is in LRP mode.
+    func configure(
+        _ candidates: [UInt8: [NTAG424Key]],
+        prompt: String,
+        done: String,
+        notes: [String] = [],
+        _ wanted: @escaping @Sendable (_ usesLRP: Bool) throws(TagError) -> NTAG424Configuration
+    ) async throws {
+        try await carryOut(prompt, done: done) { tag, performs throws(TagError) in
+            let card = try await tag.ntag424
             var plan = await TagChangePlan(tag)
             let state = try await card.ntag424State(candidates)
+            let wanted = try wanted(state.usesLRP)
             plan.add(state, wanted)
             plan.notes += notes
             if performs, !plan.changes.isEmpty { try await card.configure(wanted, candidates: candidates) }
@@ -169,6 +192,10 @@ extension TagChangePlan {
                 return "\(isFactory ? "factory key" : name), version \(key.version)"
             }
             add("key \(number)", text(old, isSame ? "given key" : "old key"), text(key, "given key"))
+        }
+        if wanted.usesLRP, !state.usesLRP {
+            add("secure messaging", "AES mode", "LRP mode")
+            notes.append("LRP mode can't be switched off again, not by nfc ntag424 reset either")
         }
         if state.settings[0] & 0x40 != 0, changes.contains(where: { $0.part.hasPrefix("file 2, link") }) {
             notes.append("The counter of readings starts again at 0")

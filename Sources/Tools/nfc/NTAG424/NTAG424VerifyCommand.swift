@@ -22,6 +22,9 @@ struct NTAG424VerifyCommand: ParsableCommand {
               UID                        uid, u
               counter                    ctr, counter, n
               encrypted data             enc
+            A tag in LRP mode is known by its longer encrypted UID and counter, 48 digits
+            in place of 32, or by its code.
+
             The code covers the link from the encrypted data to the code, or nothing
             if there are no encrypted data. For other tags, --mac-from names the
             parameter where this part begins.
@@ -93,14 +96,18 @@ struct NTAG424VerifyCommand: ParsableCommand {
         let keys = try keyOptions.keys()
         let found =
             if let place = places.picc {
-                try link.bytes(place, 16).flatMap { try PICCData(encrypted: $0, key: keys.metaRead.bytes) }
+                try link.bytes(place).flatMap { try PICCData(encrypted: $0, key: keys.metaRead.bytes) }
             } else {
                 link.plainIdentity(places.uid, places.counter)
             }
         guard let identity = found, let code = link.bytes(codePlace, 8) else { throw Self.notGenuine }
-        let codes = try DynamicMessagingCodes(fileReadKey: keys.fileRead.bytes, identity: identity)
-        let input = link.text[start.lowerBound..<codePlace.lowerBound]
-        guard ConstantTime.areEqual(code, try codes.mac(Array(input))) else { throw Self.notGenuine }
+        let input = Array(link.text[start.lowerBound..<codePlace.lowerBound])
+        // The encrypted UID and counter have 32 digits in AES mode and 48 in LRP mode. Without them, both are tried.
+        let modes = places.picc.map { [$0.count == 48] } ?? [false, true]
+        let codes = try modes.map {
+            try DynamicMessagingCodes(fileReadKey: keys.fileRead.bytes, identity: identity, usesLRP: $0)
+        }.first { ConstantTime.areEqual(code, try $0.mac(input)) }
+        guard let codes else { throw Self.notGenuine }
         var data: [UInt8]?
         if let place = places.data {
             guard let encrypted = link.bytes(place), encrypted.count.isMultiple(of: 16) else { throw Self.notGenuine }
