@@ -52,7 +52,7 @@ struct OptionTests {
         for words in [["card.nfc", "a:b", "c:d"], ["a:b", "card.nfc", "c:d"], ["a:b", "c:d", "card.nfc"]] {
             let command = try TagWriteCommand.parse(words)
             #expect(command.source.image == "card.nfc")
-            #expect(try command.writing.split(words).links == ["a:b", "c:d"])
+            #expect(try command.writing.split(words, command.content).links == ["a:b", "c:d"])
             #expect(try WriteCommand.parse(words).options.reader.tags == "card.nfc")
         }
         #expect(problem(TagWriteCommand.self, ["card.nfc", "other.nfc", "a:b"])?.contains("'other.nfc'") == true)

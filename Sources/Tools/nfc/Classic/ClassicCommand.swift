@@ -42,7 +42,7 @@ struct ClassicShowCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: TagPlaceOptions
+    @OptionGroup var source: TagSourceOptions
 
     @OptionGroup var keys: ClassicKeyOptions
 
@@ -51,7 +51,7 @@ struct ClassicShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let opening = try keys.opening()
-        let (sectors, reader) = try await place.source.read { tag throws(TagError) in
+        let (sectors, reader) = try await source.read { tag throws(TagError) in
             let card = try await tag.classic(opening)
             let directory = try? await card.readDirectory()
             var sectors: [SectorReport] = []
@@ -166,7 +166,7 @@ struct ClassicBlockCommand: AsyncParsableCommand {
         let (block, bytes, set, add) = (Int(number), hex?.bytes, set, add)
         guard bytes != nil || set != nil || add != nil else {
             let opening = try keys.opening()
-            let (bytes, reader) = try await options.place.source.read { tag throws(TagError) in
+            let (bytes, reader) = try await options.read { tag throws(TagError) in
                 try await tag.classic(opening).readRequired(block)
             }
             let value = ClassicValue(bytes).map { Int($0.amount) }
@@ -279,19 +279,21 @@ struct TagCredentials: Sendable {
 }
 
 struct ClassicKeyOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Keys of a MIFARE Classic: a file with 12 hex digits on each line, env:NAME, or hex:…, which other users "
-                + "can see. Well-known keys are always tried.",
-            valueName: "keys"
-        )
+    static let help = ArgumentHelp(
+        "Keys of a MIFARE Classic: a file with 12 hex digits on each line, env:NAME, or hex:…, which other users "
+            + "can see. Well-known keys are always tried.",
+        valueName: "keys"
     )
+
+    @Option(help: Self.help)
     var keys: String?
 
-    /// The keys, in their order.
+    func opening() throws -> TagCredentials { try Self.opening(keys) }
+
+    /// The keys of `--keys`, in their order.
     ///
     /// - Throws: ``CommandFailure``, which never contains a key.
-    func opening() throws -> TagCredentials {
+    static func opening(_ keys: String?) throws -> TagCredentials {
         guard let keys else { return TagCredentials() }
         let isGiven = ["hex:", "env:", "file:"].contains { keys.hasPrefix($0) }
         return TagCredentials(keys: try Self.keys(in: isGiven ? keys : "file:" + keys, of: "--keys"))

@@ -51,7 +51,7 @@ struct DESFireInfoCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: TagPlaceOptions
+    @OptionGroup var source: TagSourceOptions
 
     @OptionGroup var key: DESFireKeyOptions
 
@@ -60,7 +60,7 @@ struct DESFireInfoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (key, app) = (try key.proof(), key.app?.value)
-        let (report, _) = try await place.source.read(done: "The card was read.") { tag throws(TagError) in
+        let (report, _) = try await source.read(done: "The card was read.") { tag throws(TagError) in
             var session = try await tag.desfire()
             return try await DESFireReport(of: tag, &session, app, key)
         }
@@ -84,7 +84,7 @@ struct DESFireReadCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: TagPlaceOptions
+    @OptionGroup var source: TagSourceOptions
 
     @OptionGroup var key: DESFireKeyOptions
 
@@ -99,12 +99,12 @@ struct DESFireReadCommand: AsyncParsableCommand {
 
     func validate() throws {
         try key.checkApplication()
-        try OutputTarget.check(image: place.source.image, out: out, json: json)
+        try OutputTarget.check(image: source.image, out: out, json: json)
     }
 
     func run() async throws {
         let (key, app, file) = (try key.proof(), key.app?.value, file)
-        let ((settings, bytes), _) = try await place.source.read(done: "The card was read.") { tag throws(TagError) in
+        let ((settings, bytes), _) = try await source.read(done: "The card was read.") { tag throws(TagError) in
             var session = try await tag.desfire(app, key)
             return (try await session.settings(of: file), try await session.read(file))
         }

@@ -83,7 +83,7 @@ struct NTAG424KeysCommand: AsyncParsableCommand {
     }
 
     private func showVersions() async throws {
-        let (versions, reader) = try await options.place.source.read { tag throws(TagError) in
+        let (versions, reader) = try await options.read { tag throws(TagError) in
             try await tag.ntag424.ntag424KeyVersions()
         }
         printResult(

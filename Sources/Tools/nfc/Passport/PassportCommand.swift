@@ -48,7 +48,7 @@ struct PassportReadCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: TagPlaceOptions
+    @OptionGroup var source: TagSourceOptions
 
     @Option(help: ArgumentHelp("The machine readable zone, with or without line breaks.", valueName: "zone"))
     var mrz: String?
@@ -133,7 +133,7 @@ struct PassportReadCommand: AsyncParsableCommand {
         }
         let prompt = "Hold the document near the reader, and don't move it."
         let done = "The document was read."
-        let ((files, proof), _) = try await place.source.read(prompt, done: done) { tag throws(TagError) in
+        let ((files, proof), _) = try await source.read(prompt, done: done) { tag throws(TagError) in
             guard let card = tag.card else {
                 throw TagError(.unsupported, "This tag is not an electronic travel document.")
             }

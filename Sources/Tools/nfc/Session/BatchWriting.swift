@@ -16,6 +16,7 @@ struct BatchWriting {
 
     private let rows: [Row]
     private let links: [String]
+    private let content: MessageOptions
     private let writing: WriteOptions
     private let options: SessionOptions
     private let json: Bool
@@ -26,11 +27,12 @@ struct BatchWriting {
         table path: String,
         log: String?,
         links: [String],
+        content: MessageOptions,
         writing: WriteOptions,
         options: SessionOptions,
         json: Bool
     ) throws {
-        (self.links, self.writing, self.options, self.json) = (links, writing, options, json)
+        (self.links, self.content, self.writing, self.options, self.json) = (links, content, writing, options, json)
         logPath = log ?? path + ".log"
         let lines = try CSV.lines(ofFile: path)
         guard let header = lines.first else {
@@ -183,7 +185,7 @@ struct BatchWriting {
         }
         do {
             let inLink = { (link: String) in try filled(link, inLink: true) }
-            return try writing.content.filled(by: { try filled($0) }, inLinks: inLink).bytes(links.map(inLink))
+            return try content.filled(by: { try filled($0) }, inLinks: inLink).bytes(links.map(inLink))
         } catch {
             throw CommandFailure(reporting: error) ?? CommandFailure(.usage, "bad-table", "\(error)")
         }

@@ -159,6 +159,8 @@ struct WriteCommand: AsyncParsableCommand {
     )
     var words: [String] = []
 
+    @OptionGroup var content: MessageOptions
+
     @OptionGroup var writing: WriteOptions
 
     @Option(help: ArgumentHelp("Write one tag for each line of this table.", valueName: "file"))
@@ -173,7 +175,7 @@ struct WriteCommand: AsyncParsableCommand {
     var json = false
 
     mutating func validate() throws {
-        try options.reader.use(image: writing.split(words).image)
+        try options.reader.use(image: writing.split(words, content).image)
         if batch == "-", log == nil { throw ValidationError("Name a log for a table from standard input: --log FILE.") }
         guard batch == nil else { return }
         guard log == nil else { throw ValidationError("--log works only with --batch. Leave it out.") }
@@ -181,18 +183,19 @@ struct WriteCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let batch {
-            let links = try writing.split(words).links
+            let links = try writing.split(words, content).links
             let table = try BatchWriting(
                 table: batch,
                 log: log,
                 links: links,
+                content: content,
                 writing: writing,
                 options: options,
                 json: json
             )
             return try await table.run()
         }
-        let bytes = try writing.content.bytes(writing.split(words).links)
+        let bytes = try content.bytes(writing.split(words, content).links)
         let (checks, locks) = (writing.check, writing.lock)
         let session = try options.begin(WriteOptions.prompt, savesTags: true)
         let outcome = try await session.withOneTag(

@@ -166,36 +166,67 @@ struct SessionOptions: ParsableArguments {
     }
 }
 
-struct TagSourceOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "An image of the tag: a Flipper .nfc file, a Proxmark3 .json, .bin or .eml file, an .mfd file, a TagInfo "
-                + "report, or the project's JSON, also one image per line; - for standard input.",
-            valueName: "file"
-        )
+/// A tag on a reader or in an image, as a command's options name it.
+///
+/// The option groups that conform declare the same options, because a group within a group multiplies what the parser
+/// checks in debug builds.
+protocol TagSourceArguments: ParsableArguments {
+    var image: String? { get set }
+    var id: String? { get set }
+    var reader: String? { get }
+    var timeout: SecondsArgument? { get }
+}
+
+/// What help texts say about the arguments of a tag.
+enum TagSourceHelp {
+    static let argument = ArgumentHelp("The image of the tag, like --image.", valueName: "image")
+    static let image = ArgumentHelp(
+        "An image of the tag: a Flipper .nfc file, a Proxmark3 .json, .bin or .eml file, an .mfd file, a TagInfo "
+            + "report, or the project's JSON, also one image per line; - for standard input.",
+        valueName: "file"
     )
-    var image: String?
-
-    @Option(help: "The id of the image, if the file has several. Default: the first.")
-    var id: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The reader with the tag: \(ReaderKind.usage(for: .sessions)). Default, without an image: "
-                + "NFC_READER, or the first contactless PC/SC reader.",
-            valueName: "reader"
-        )
+    static let id: ArgumentHelp = "The id of the image, if the file has several. Default: the first."
+    static let reader = ArgumentHelp(
+        "The reader with the tag: \(ReaderKind.usage(for: .sessions)). Default, without an image: "
+            + "NFC_READER, or the first contactless PC/SC reader.",
+        valueName: "reader"
     )
-    var reader: String?
+    static let timeout: ArgumentHelp = "For a reader: wait this many seconds for the tag. Default and maximum: 60."
+}
 
-    @Option(help: "For a reader: wait this many seconds for the tag. Default and maximum: 60.")
-    var timeout: SecondsArgument?
+/// A tag on a reader, or in an image that is named as an argument.
+struct TagSourceOptions: TagSourceArguments {
+    @Argument(help: TagSourceHelp.argument) var file: String?
 
-    enum Source {
-        case image(ImageFile)
-        case reader(TagSession)
-    }
+    @Option(help: TagSourceHelp.image) var image: String?
 
+    @Option(help: TagSourceHelp.id) var id: String?
+
+    @Option(help: TagSourceHelp.reader) var reader: String?
+
+    @Option(help: TagSourceHelp.timeout) var timeout: SecondsArgument?
+
+    mutating func validate() throws { try use(image: file) }
+}
+
+/// The same for a command whose arguments are more than an image.
+struct NamedTagOptions: TagSourceArguments {
+    @Option(help: TagSourceHelp.image) var image: String?
+
+    @Option(help: TagSourceHelp.id) var id: String?
+
+    @Option(help: TagSourceHelp.reader) var reader: String?
+
+    @Option(help: TagSourceHelp.timeout) var timeout: SecondsArgument?
+}
+
+/// An opened image, or a session that has begun.
+enum OpenedTagSource {
+    case image(ImageFile)
+    case reader(TagSession)
+}
+
+extension TagSourceArguments {
     /// Uses the image that an argument names, as with `--image`, and throws if the options contradict each other.
     mutating func use(image path: String?) throws {
         if let path {
@@ -222,7 +253,7 @@ struct TagSourceOptions: ParsableArguments {
     }
 
     /// Opens the image, or begins a session for all kinds of tags.
-    func open(_ prompt: String = "Hold a tag near the reader.") throws -> Source {
+    func open(_ prompt: String = "Hold a tag near the reader.") throws -> OpenedTagSource {
         if let image { return .image(try ImageFile(path: image, id: id)) }
         var options = ReaderOptions()
         options.reader = reader
@@ -245,16 +276,6 @@ struct TagSourceOptions: ParsableArguments {
     }
 }
 
-/// A tag on a reader, or in an image that is named as an argument.
-struct TagPlaceOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("The image of the tag, like --image.", valueName: "image"))
-    var image: String?
-
-    @OptionGroup var source: TagSourceOptions
-
-    mutating func validate() throws { try source.use(image: image) }
-}
-
 /// A number of seconds on the command line, as a decimal number such as `3` or `0.5`.
 struct SecondsArgument: ExpressibleByArgument {
     let value: Double
@@ -275,8 +296,6 @@ struct SecondsArgument: ExpressibleByArgument {
 }
 
 struct WriteOptions: ParsableArguments {
-    @OptionGroup var content: MessageOptions
-
     @Flag(help: "Then make the tag read-only. This can't be undone.")
     var lock = false
 
@@ -287,7 +306,7 @@ struct WriteOptions: ParsableArguments {
     var doneMessage: String { lock ? "The message is written, and the tag locked." : "The message is written." }
 
     /// The links among a command's arguments, and the image of the tag if one of them is not a link.
-    func split(_ words: [String]) throws -> (links: [String], image: String?) {
+    func split(_ words: [String], _ content: MessageOptions) throws -> (links: [String], image: String?) {
         let links = words.filter(MessageOptions.isURI)
         let paths = words.filter { !MessageOptions.isURI($0) }
         if let path = paths.first, paths.count > 1 || (links.isEmpty && content.isEmpty) {

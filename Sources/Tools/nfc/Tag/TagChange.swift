@@ -65,7 +65,7 @@ extension TagDifference {
 }
 
 /// Options of a command that changes a tag after it has shown what it will change.
-struct TagChangeOptions: ParsableArguments {
+struct TagChangeOptions: TagSourceArguments {
     static let exit = """
         Exit status: 0 done, 1 when the plan was not confirmed, the tag has other keys,
         does not fit, refused or left, or none was found, 2 for wrong usage, 3 without
@@ -75,7 +75,15 @@ struct TagChangeOptions: ParsableArguments {
     /// Returns the plan for a tag. If `performs` is true, also carries it out.
     typealias Change = @Sendable (_ tag: ActivatedTag, _ performs: Bool) async throws(TagError) -> TagChangePlan
 
-    @OptionGroup var place: TagPlaceOptions
+    @Argument(help: TagSourceHelp.argument) var file: String?
+
+    @Option(help: TagSourceHelp.image) var image: String?
+
+    @Option(help: TagSourceHelp.id) var id: String?
+
+    @Option(help: TagSourceHelp.reader) var reader: String?
+
+    @Option(help: TagSourceHelp.timeout) var timeout: SecondsArgument?
 
     @Option(help: ArgumentHelp("Save the image in this file.", valueName: "file"))
     var out: String?
@@ -86,9 +94,10 @@ struct TagChangeOptions: ParsableArguments {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    func validate() throws {
-        try place.source.checkImageOption("--out", isGiven: out != nil)
-        try OutputTarget.check(image: place.source.image, out: out, savesImage: true, json: json)
+    mutating func validate() throws {
+        try use(image: file)
+        try checkImageOption("--out", isGiven: out != nil)
+        try OutputTarget.check(image: image, out: out, savesImage: true, json: json)
     }
 
     /// Shows the plan, asks unless `--yes` is given, and carries the plan out. On a reader, the tag may be removed
@@ -105,7 +114,7 @@ struct TagChangeOptions: ParsableArguments {
         }
         let plan: TagChangePlan
         var reader: String?
-        switch try place.source.open(prompt) {
+        switch try open(prompt) {
         case .image(let file):
             try file.checkTarget(out)
             let tag = file.makeTag()
@@ -137,7 +146,7 @@ struct TagChangeOptions: ParsableArguments {
             }
             if first.changes.isEmpty { return print(first, reader: reader) }
             try confirm(first, reader: reader)
-            guard case .reader(let second) = try place.source.open("Hold the same tag near the reader again.") else {
+            guard case .reader(let second) = try open("Hold the same tag near the reader again.") else {
                 return
             }
             plan = try await second.withOneTag(doneMessage: done) { tag throws(TagError) in

@@ -64,7 +64,7 @@ struct TagReadCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: TagPlaceOptions
+    @OptionGroup var source: TagSourceOptions
 
     @OptionGroup var unlocking: UnlockOptions
 
@@ -75,8 +75,8 @@ struct TagReadCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        try place.source.checkImageOption("--out", isGiven: out != nil)
-        try OutputTarget.check(image: place.source.image, out: out, json: json)
+        try source.checkImageOption("--out", isGiven: out != nil)
+        try OutputTarget.check(image: source.image, out: out, json: json)
     }
 
     func run() async throws {
@@ -87,7 +87,7 @@ struct TagReadCommand: AsyncParsableCommand {
     }
 
     private func read(unlock opening: TagCredentials) async throws -> (TagReport, TagError?) {
-        switch try place.source.open() {
+        switch try source.open() {
         case .image(let file):
             let tag = file.makeTag()
             let result = try await ImageTagRunner.read(tag, file.contents, unlock: opening)
@@ -152,7 +152,9 @@ struct TagWriteCommand: AsyncParsableCommand {
     )
     var words: [String] = []
 
-    @OptionGroup var source: TagSourceOptions
+    @OptionGroup var source: NamedTagOptions
+
+    @OptionGroup var content: MessageOptions
 
     @OptionGroup var writing: WriteOptions
 
@@ -168,7 +170,7 @@ struct TagWriteCommand: AsyncParsableCommand {
     var json = false
 
     mutating func validate() throws {
-        try source.use(image: writing.split(words).image)
+        try source.use(image: writing.split(words, content).image)
         if let tearAfter, tearAfter < 0 { throw ValidationError("--tear-after must be 0 or more.") }
         try source.checkImageOption("--out", isGiven: out != nil)
         try source.checkImageOption("--tear-after", isGiven: tearAfter != nil)
@@ -176,7 +178,7 @@ struct TagWriteCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let bytes = try writing.content.bytes(writing.split(words).links)
+        let bytes = try content.bytes(writing.split(words, content).links)
         let opening = try unlocking.opening()
         var (report, failure) =
             switch try source.open(WriteOptions.prompt) {

@@ -31,7 +31,7 @@ struct TagDumpCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: TagPlaceOptions
+    @OptionGroup var source: TagSourceOptions
 
     @OptionGroup var unlocking: UnlockOptions
 
@@ -46,17 +46,17 @@ struct TagDumpCommand: AsyncParsableCommand {
 
     func validate() throws {
         try TagImage.Format.check(format, out: out, option: "--format")
-        try OutputTarget.check(image: place.source.image, out: out, json: json)
+        try OutputTarget.check(image: source.image, out: out, json: json)
     }
 
     func run() async throws {
-        if let image = place.source.image, OutputFile.isOneFile(image, out) {
+        if let image = source.image, OutputFile.isOneFile(image, out) {
             let message = "\(out) is the image itself, and a dump can have less than it. Name another file."
             throw CommandFailure("same-file", message)
         }
         try ImageFile.checkPlace(out)
         let opening = try unlocking.opening()
-        let (dump, reader) = try await place.source.dump("Hold the tag to dump near the reader.", unlock: opening)
+        let (dump, reader) = try await source.dump("Hold the tag to dump near the reader.", unlock: opening)
         let format = format ?? TagImage.Format(path: out) ?? .json
         let lost = try ImageFile.save(TagImage(dump.contents, format: format), to: out, isLossy: true)
         if !lost.isEmpty { StandardError.writeLine("Note: \(out) does not have \(lost.joined(separator: ", ")).") }
@@ -78,7 +78,7 @@ struct TagDumpCommand: AsyncParsableCommand {
     }
 }
 
-extension TagSourceOptions {
+extension TagSourceArguments {
     /// Reads all of the tag on the reader, or of an image as a reader does. Also returns the reader's name.
     func dump(
         _ prompt: String,
@@ -118,7 +118,7 @@ struct TagCompareCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The first image.", valueName: "image"))
     var first: String
 
-    @OptionGroup var place: TagPlaceOptions
+    @OptionGroup var source: TagSourceOptions
 
     @OptionGroup var keys: ClassicKeyOptions
 
@@ -130,11 +130,11 @@ struct TagCompareCommand: AsyncParsableCommand {
         let file = try ImageFile(path: first, id: nil)
         let (old, new): (TagContents, TagContents)
         var reader: String?
-        if let image = place.source.image {
-            (old, new) = (file.contents, try ImageFile(path: image, id: place.source.id).contents)
+        if let image = source.image {
+            (old, new) = (file.contents, try ImageFile(path: image, id: source.id).contents)
         } else {
             old = try await ImageTagRunner(file.makeTag(), unlock: opening).tag.dump().contents
-            let (dump, name) = try await place.source.dump("Hold the tag to compare near the reader.", unlock: opening)
+            let (dump, name) = try await source.dump("Hold the tag to compare near the reader.", unlock: opening)
             (new, reader) = (dump.contents, name)
         }
         let differences = old.differences(to: new)
@@ -221,13 +221,13 @@ struct TagCloneCommand: AsyncParsableCommand {
     @OptionGroup var keys: ClassicKeyOptions
 
     func validate() throws {
-        guard (from == nil) == (options.place.source.image == nil) else {
+        guard (from == nil) == (options.image == nil) else {
             throw ValidationError("Give two images, or none for tags on a reader. For one image: nfc tag restore")
         }
     }
 
     func run() async throws {
-        var first = options.place.source
+        var first = options
         if let from { (first.image, first.id) = (from, nil) }
         let opening = try keys.opening()
         let (dump, reader) = try await first.dump("Hold the tag to copy near the reader.", unlock: opening)

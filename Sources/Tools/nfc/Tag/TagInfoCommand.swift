@@ -32,7 +32,7 @@ struct TagInfoCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: TagPlaceOptions
+    @OptionGroup var source: TagSourceOptions
 
     @OptionGroup var keys: ClassicKeyOptions
 
@@ -42,7 +42,7 @@ struct TagInfoCommand: AsyncParsableCommand {
     func run() async throws {
         let opening = try keys.opening()
         let description: TagDescription
-        switch try place.source.open() {
+        switch try source.open() {
         case .image(let file):
             let (report, error) = try await ImageTagRunner.read(file.makeTag(), file.contents, unlock: opening)
             let remarks = file.remarks.filter { $0.kind != .leftOut }

@@ -133,11 +133,12 @@ struct UnlockOptions: ParsableArguments {
     )
     var unlock: String?
 
-    @OptionGroup var keys: ClassicKeyOptions
+    @Option(help: ClassicKeyOptions.help)
+    var keys: String?
 
     /// The keys, and the password if the option is given.
     func opening() throws -> TagCredentials {
-        var opening = try keys.opening()
+        var opening = try ClassicKeyOptions.opening(keys)
         if let unlock { opening.password = try TagPassword.read(unlock == "ask" ? nil : unlock) }
         return opening
     }

@@ -43,7 +43,7 @@ struct TagRawCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The image of the tag, like --image; and commands.", valueName: "image-or-command"))
     var words: [String] = []
 
-    @OptionGroup var source: TagSourceOptions
+    @OptionGroup var source: NamedTagOptions
 
     @Option(help: ArgumentHelp("Save the image in this file afterwards.", valueName: "file"))
     var out: String?

@@ -25,13 +25,13 @@ struct TagVerifyCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: TagPlaceOptions
+    @OptionGroup var source: TagSourceOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() async throws {
-        let ((uid, signature), _) = try await place.source.read("Hold the tag to check near the reader.") {
+        let ((uid, signature), _) = try await source.read("Hold the tag to check near the reader.") {
             tag throws(TagError) in try await tag.originality()
         }
         guard let signature else {
