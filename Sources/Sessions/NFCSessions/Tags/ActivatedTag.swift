@@ -276,6 +276,8 @@ extension ActivatedTag {
     }
 
     private var type2: Type2Tag? { forumTag as? Type2Tag }
+    /// The checksum of a packet on air: a Type 1 tag has that of NFC-B (NFC Forum T1T 1.2, 4.4).
+    package var packetChecksum: Frame.Checksum { forumTag is Type1Tag ? .crcB : .automatic }
 
     private func exchange(_ packet: TagPacket) async throws(LinkError) -> (bytes: [UInt8], isRefusal: Bool) {
         guard let link else { throw LinkError(.unsupported, "This reader can't send frames to this tag.") }
@@ -290,7 +292,7 @@ extension ActivatedTag {
         case .none: timeout = .milliseconds(1)
         case .within(let time): timeout = time
         }
-        let answer = try await link.transceive(Frame(bytes), timeout: timeout)
+        let answer = try await link.transceive(Frame(bytes, checksum: packetChecksum), timeout: timeout)
         if let nibble = answer.nibble {
             type2?.wasAnswered(nibble)
             return ([nibble], nibble != Type2Tag.acknowledge)

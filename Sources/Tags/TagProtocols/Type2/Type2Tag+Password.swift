@@ -333,8 +333,7 @@ extension Type2Tag: PasswordProtected {
             return false
         }
         defer { isActive = false }
-        guard case .bytes(let answer) = try await exchange(.authenticate(blockLength: 8)) else { return false }
-        return answer[0] == 0xAF
+        return try await ask(.authenticate(blockLength: 8))?.first == 0xAF
     }
 
     private func protectionPages(for secret: TagSecret) async throws(TagError) -> ProtectionPages {

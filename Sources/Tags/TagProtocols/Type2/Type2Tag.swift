@@ -501,7 +501,7 @@ public final class Type2Tag: ForumTag {
 
     /// Sends an optional command; nil when the tag refuses it or does not answer, or its reader can't send it. The tag
     /// is then woken before its next command.
-    private func ask(_ command: Type2Command, retries: Int = 1) async throws(TagError) -> [UInt8]? {
+    func ask(_ command: Type2Command, retries: Int = 1) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             if case .bytes(let bytes) = try await exchange(command, retries: retries) { return bytes }
         } catch {

@@ -60,6 +60,10 @@ struct TagDumpCommand: AsyncParsableCommand {
         let format = format ?? TagImage.Format(path: out) ?? .json
         let lost = try ImageFile.save(TagImage(dump.contents, format: format), to: out, isLossy: true)
         if !lost.isEmpty { StandardError.writeLine("Note: \(out) does not have \(lost.joined(separator: ", ")).") }
+        if !Set(lost).isDisjoint(with: ["unknown_octets", "unread_blocks"]) {
+            let note = "Note: It has zeros for what was not read, and nfc tag restore would write them. Use json."
+            StandardError.writeLine(note)
+        }
         let report = TagReport(
             type: dump.findings.type,
             product: dump.findings.product ?? dump.contents.product,
@@ -179,6 +183,13 @@ struct TagRestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         let file = try ImageFile(path: from, id: nil)
+        // Other types mark what could not be read, and it is not written.
+        if case .type2 = file.contents,
+            let gap = file.remarks.first(where: { $0.kind == .missing && $0 != .missingSignature })
+        {
+            let message = "\(from) would overwrite data with zeros. \(gap.text) Dump the tag again, with its password."
+            throw CommandFailure("incomplete", message)
+        }
         let opening = try unlocking.opening()
         let message = try await ImageTagRunner.read(
             file.makeTag(),

@@ -143,7 +143,7 @@ extension Type1Contents {
         let isStatic = product == .topaz96
         let locks: [UInt8] = Array(memory[112..<114]) + (isStatic ? [] : Array(memory[122..<128]))
         // Bit n of the first two bytes locks block n. The factory locks 0, D and E (Topaz 512 data sheet, 4).
-        let locked = (0..<min(16, memory.count / 8)).filter(locks.hasBit)
+        let locked = (0..<min(8 * locks.count, memory.count / 8)).filter(locks.hasBit)
         let isFree = locked == [0, 13, 14] && locks.dropFirst(2).allSatisfy { $0 == 0 }
         var regions: [(ClosedRange<Int>, String)] = [
             (0...0, "UID"), (1...12, "capability container and data"), (13...13, "reserved"),
@@ -517,6 +517,22 @@ extension TagFact {
 }
 
 extension Type5Contents {
+    /// The areas of an ST25: the first block, what needs a password (1 writing, 2 and 3 reading too), and whether anybody can
+    /// write with one.
+    fileprivate var areas: [(start: Int, access: UInt8, isWritable: Bool)] {
+        let registers = settings.registers
+        if product.features.contains(.tagConfiguration) { return [(1, registers[0] & 0x03, registers[0] & 0x03 != 3)] }
+        guard product.features.contains(.configuration) else { return [] }
+        var areas: [(start: Int, access: UInt8, isWritable: Bool)] = []
+        for number in [4, 6, 8, 10] {
+            let start = areas.isEmpty ? 0 : (Int(registers[number - 1]) + 1) * 8
+            guard start < product.blockCount else { break }
+            let access = registers[number] >> 2 & 0x03
+            areas.append((start, access, access != 3 && registers[number] & 0x03 != 0))
+        }
+        return areas
+    }
+
     /// Describes what passwords and modes prevent; nil if nothing is restricted.
     private var guardText: String? {
         var words: [String] = []
@@ -526,6 +542,11 @@ extension Type5Contents {
         ]
         for (condition, name) in pages where protection.condition.contains(condition) {
             words.append("\(name) block \(protection.pointer) needs a password")
+        }
+        for area in areas where area.access != 0 {
+            let what = area.access == 1 ? "writing" : "reading and writing"
+            let text = area.isWritable ? "\(what) from block \(area.start) needs a password" : nil
+            words.append(text ?? "nobody can write from block \(area.start) on")
         }
         if protection.isPrivate { words.append("private") }
         if protection.isPersistentlyQuiet { words.append("permanently quiet") }
@@ -591,7 +612,12 @@ extension TagContents {
             // The attribute information block, which is written with each message, and the data.
             return Self.barrier(of: (0..<14).filter { !contents.memoryConfiguration.hasBit($0) }, in: 0...13)
         case .type5(let contents) where contents.product.dataBlockCount > 1:
-            return Self.barrier(of: contents.lockedBlocks.sorted(), in: 1...(contents.product.dataBlockCount - 1))
+            let last = contents.product.dataBlockCount - 1
+            if let barrier = Self.barrier(of: contents.lockedBlocks.sorted(), in: 1...last) { return barrier }
+            let (condition, pointer) = (contents.protection.condition, contents.protection.pointer)
+            if condition.contains(pointer <= 1 ? .writeHigh : .writeLow) { return .password }
+            guard let area = contents.areas.last(where: { $0.start <= 1 }), area.access != 0 else { return nil }
+            return area.isWritable ? .password : .locks
         default: return nil
         }
     }

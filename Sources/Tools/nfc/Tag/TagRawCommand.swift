@@ -247,7 +247,8 @@ private struct RawConversation: Sendable {
     ) -> (command: String, answer: String) {
         let technology = tag.target.technology
         func frame(_ bytes: [UInt8]) -> Frame {
-            Frame(technology == .nfcF ? [UInt8(truncatingIfNeeded: bytes.count + 1)] + bytes : bytes)
+            let length = technology == .nfcF ? [UInt8(truncatingIfNeeded: bytes.count + 1)] : []
+            return Frame(length + bytes, checksum: tag.packetChecksum)
         }
         let words = interpreter.meaning(of: frame(command), over: tag.card == nil ? .frames(technology) : .commands)
         guard let answer else { return (words, "no answer") }
