@@ -118,6 +118,9 @@ enum {
     FUNCTION(int, EVP_PKEY_verify_recover,                                                                           \
              (EVP_PKEY_CTX * context, unsigned char *content, size_t *size, const unsigned char *signature,          \
               size_t signature_size))                                                                                \
+    FUNCTION(int, EVP_PKEY_sign_init, (EVP_PKEY_CTX * context))                                                      \
+    FUNCTION(int, EVP_PKEY_sign,                                                                                     \
+             (EVP_PKEY_CTX * context, unsigned char *signature, size_t *written, const unsigned char *hash, size_t size)) \
     FUNCTION(int, EVP_PKEY_verify,                                                                                   \
              (EVP_PKEY_CTX * context, const unsigned char *signature, size_t signature_size,                         \
               const unsigned char *hash, size_t size))
@@ -201,6 +204,22 @@ size_t ocn_crypto_sign(const uint8_t *key, size_t key_size, enum ocn_digest dige
         && EVP_DigestSign(context, signature, &length, message, size) == 1;
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(private_key);
+    return is_done ? length : 0;
+}
+
+size_t ocn_crypto_apply(const uint8_t *key, size_t key_size, bool is_rsa, const uint8_t *data, size_t size, uint8_t *output,
+                        size_t capacity) {
+    EVP_PKEY *private_key = d2i_AutoPrivateKey(NULL, &key, (long)key_size);
+    if (private_key == NULL) return 0;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new(private_key, NULL);
+    size_t length = 0;
+    bool is_done = context != NULL && EVP_PKEY_sign_init(context) == 1
+        && (!is_rsa || EVP_PKEY_CTX_ctrl(context, EVP_PKEY_RSA, -1, EVP_PKEY_CTRL_RSA_PADDING, RSA_NO_PADDING, NULL) == 1)
+        && EVP_PKEY_sign(context, NULL, &length, data, size) == 1 && length <= capacity
+        && EVP_PKEY_sign(context, output, &length, data, size) == 1;
+    EVP_PKEY_CTX_free(context);
+    EVP_PKEY_free(private_key);
+    ERR_clear_error();
     return is_done ? length : 0;
 }
 

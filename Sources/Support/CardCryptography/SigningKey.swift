@@ -36,6 +36,17 @@ public struct SigningKey: Sendable, Hashable {
         }
         return Array(signature.prefix(length))
     }
+
+    /// Signs a hash with ECDSA; or computes the power of a padded block, as long as the modulus, with RSA (RFC 8017, 5.2.1).
+    package func apply(to data: [UInt8], isRSA: Bool) throws(CryptographyError) -> [UInt8] {
+        try LibCrypto.open()
+        var output = [UInt8](repeating: 0, count: 2048)
+        let length = unsafe encoded.withBytes { key in
+            unsafe ocn_crypto_apply(key, encoded.count, isRSA, data, data.count, &output, output.count)
+        }
+        guard length != 0 else { throw CryptographyError(.refused, "libcrypto refused to sign a hash or a block.") }
+        return Array(output.prefix(length))
+    }
 }
 
 /// A hash function of FIPS 180-4.
@@ -80,5 +91,13 @@ public enum MessageDigest: Sendable, Hashable, CaseIterable {
             throw CryptographyError(.refused, "libcrypto refused to hash.")
         }
         return output
+    }
+
+    /// Computes a keyed-hash message authentication code (HMAC, FIPS 198-1), as long as a hash.
+    package func hmac(_ message: [UInt8], key: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        let size = length > 32 ? 128 : 64
+        let short = key.count > size ? try hash(key) : key
+        let key = short + [UInt8](repeating: 0, count: size - short.count)
+        return try hash(key.map { $0 ^ 0x5C } + hash(key.map { $0 ^ 0x36 } + message))
     }
 }

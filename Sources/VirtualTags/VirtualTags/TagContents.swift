@@ -151,8 +151,8 @@ extension Type4Contents {
         case .desfire(let contents):
             ([contents.masterKey] + contents.applications.flatMap(\.keys)).contains { !$0.isZero }
         case .ntag424(let contents): contents.keys.contains { !$0.isZero }
-        // A travel document has a person's data, a payment card its number.
-        case .emrtd, .emv: true
+        // A travel document has a person's data, a payment card its number, an application its keys.
+        case .emrtd, .emv, .applications: true
         }
     }
 }
@@ -192,6 +192,8 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         case genericType4B
         case desfire(DESFireContents.Size)
         case ntag424
+        /// A card with one of the applications of ``StoredApplications``, by its name.
+        case application(String)
         case type5(Type5Product)
         case genericType5
         case classic(ClassicProduct)
@@ -216,6 +218,8 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
             TagProduct(name: "MIFARE DESFire EV1 4K", kind: .desfire(.kilobytes4)),
             TagProduct(name: "MIFARE DESFire EV1 8K", kind: .desfire(.kilobytes8)),
             TagProduct(name: "NTAG 424 DNA", kind: .ntag424),
+            TagProduct(name: "OATH card", kind: .application("oath")),
+            TagProduct(name: "PIV card", kind: .application("piv")),
         ]
         + Type5Product.all.map { TagProduct(name: $0.name, kind: .type5($0)) }
         + [TagProduct(name: "generic Type 5", kind: .genericType5)]
@@ -246,14 +250,14 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         case .feliCaLiteS, .genericType3: 3
         case .genericType4A, .genericType4B, .desfire, .ntag424: 4
         case .type5, .genericType5: 5
-        case .classic: nil
+        case .classic, .application: nil
         }
     }
 
     /// The possible lengths of the UID in bytes. For a Type 3 tag, the UID is the IDm; for a Type 4B tag, the PUPI.
     public var identifierLengths: [Int] {
         switch kind {
-        case .type1, .type2, .desfire, .ntag424: [7]
+        case .type1, .type2, .desfire, .ntag424, .application: [7]
         case .genericType4A: [4, 7, 10]
         case .genericType4B: [4]
         case .feliCaLiteS, .genericType3, .type5, .genericType5: [8]
@@ -295,6 +299,10 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
             return Self.card(uid, ats: [0x06, 0x75, 0x77, 0x81, 0x02, 0x80], .desfire(.ndef(uid: uid, size: size)))
         case .ntag424:
             return Self.card(uid, ats: [0x06, 0x77, 0x77, 0x71, 0x02, 0x80], .ntag424(NTAG424Contents(uid: uid)))
+        case .application(let name):
+            // The historical bytes declare chains of commands and extended length (ISO/IEC 7816-4, 12.1.1).
+            let ats: [UInt8] = [0x0A, 0x78, 0x80, 0x70, 0x02, 0x80, 0x73, 0x80, 0x01, 0xC0]
+            return Self.card(uid, ats: ats, .applications(StoredApplications(new: name)))
         case .type5(let product): return .type5(Type5Contents(blank: product, uid: uid))
         case .genericType5:
             return .type5(Type5Contents(blank: .generic(blockCount: (size + 3) / 4), uid: uid))
@@ -316,7 +324,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         }
         switch kind {
         case .type1: return random(7)
-        case .type2, .genericType4A, .desfire, .ntag424: return Type2Contents.randomUID(using: &generator)
+        case .type2, .genericType4A, .desfire, .ntag424, .application: return Type2Contents.randomUID(using: &generator)
         // Manufacturer 02FE is for NFC Forum tags without a known product.
         case .feliCaLiteS, .genericType3: return [0x02, 0xFE] + random(6)
         case .genericType4B: return random(4)

@@ -275,6 +275,31 @@ struct JSONContentsTests {
         }
     }
 
+    @Test func `JSON card of applications: kept with any account name; an unknown or invalid value is named`() throws {
+        func text(_ applications: String) -> [UInt8] {
+            let head = #"{"type": "T4T", "product": "ISO 7816 card", "uid": "04a1b2c3d4e580", "ats": "0578807002", "#
+            return Array((head + #""applications": "# + applications + "}").utf8)
+        }
+        let account = #""account Ex\"ample:é\u200b": "730721060102030405""#
+        let image = try TagImage(parsing: text(#"{"oath": {"id": "0102030405060708", "# + account + "}}"))
+        #expect(image.contents.product == "ISO 7816 card" && image.contents.holdsSecrets)
+        let written = TagImage(image.contents, format: .json)
+        #expect(try TagImage(parsing: written.encoded()).contents == image.contents)
+        let rows = [
+            ("{}", "no application"), (#"{"gpg": {"id": "00"}}"#, #"no application "gpg""#),
+            (#"{"oath": {}}"#, #""id" of "oath""#), (#"{"oath": {"id": "0102030405060708", "pin": "31"}}"#, #""pin""#),
+            (#"{"oath": {"id": "0102030405060708", "account a": "73032106"}}"#, #""account a""#),
+            (#"{"piv": {"pin": "3132333435363738", "tries": "0304"}}"#, #""tries""#),
+            (#"{"piv": {"pin": "3132333435363738", "tries": "0303", "key 9b": "1100"}}"#, #""key 9b""#),
+            (#"{"piv": {"pin": "3132333435363738", "tries": "0303", "5FC102": "5300"}}"#, #""5FC102""#),
+            (#"{"oath": {"id": "0102030405060708", "code": "21"}}"#, #""code""#), (#"{"oath": {"id": 1}}"#, #""id""#),
+        ]
+        for (applications, reason) in rows {
+            let error = #expect(throws: TagImageError.self) { try TagImage(parsing: text(applications)) }
+            #expect(error?.code == .malformed && error?.reason.contains(reason) == true, "\(applications)")
+        }
+    }
+
     @Test func `JSON travel document: loads from an MRZ and a UID alone, and is written as it was read`() throws {
         let zone = """
             P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<

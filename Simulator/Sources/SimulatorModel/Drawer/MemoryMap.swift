@@ -178,6 +178,10 @@ struct MemoryMap: Sendable, Hashable {
             return contents.files.sorted { $0.key < $1.key }.map {
                 file(name($0.key), $0.value, "read-only, after access control")
             }
+        case .applications(let applications):
+            return applications.values.sorted { $0.key < $1.key }.flatMap { name, values in
+                values.sorted { $0.key < $1.key }.map { file("\(name), \($0.key)", $0.value, "through commands") }
+            }
         case .emv, .version, .unspecified: return []
         }
     }

@@ -257,7 +257,7 @@ extension Type4Contents {
                 }
             }
         case .ntag424(let contents): contents.files.map { Self.area(of: "file \($0.number)", $0.data) }
-        case .emrtd, .emv, .version, .unspecified: []
+        case .emrtd, .emv, .version, .applications, .unspecified: []
         }
     }
 

@@ -49,6 +49,13 @@ bool ocn_crypto_digest(enum ocn_digest digest, const uint8_t *data, size_t size,
 size_t ocn_crypto_sign(const uint8_t *key, size_t key_size, enum ocn_digest digest, const uint8_t *message, size_t size,
                        uint8_t *signature, size_t capacity);
 
+// Signs a hash, without another hash, with a private key in DER; or computes the power of a block, as long as the modulus, with
+// a private key of RSA.
+//
+// Returns the length of the output; 0 if libcrypto refuses, or if it may be longer than `capacity`.
+size_t ocn_crypto_apply(const uint8_t *key, size_t key_size, bool is_rsa, const uint8_t *data, size_t size, uint8_t *output,
+                        size_t capacity);
+
 // Returns whether a signature in DER is that of a hash, with a public key in DER (SubjectPublicKeyInfo).
 bool ocn_crypto_verify(const uint8_t *key, size_t key_size, const uint8_t *hash, size_t size, const uint8_t *signature,
                        size_t signature_size);

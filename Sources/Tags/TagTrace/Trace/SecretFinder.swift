@@ -5,8 +5,8 @@ package import TagLink
 /// them.
 ///
 /// It knows the passwords and keys of Type 2 tags, the card key of FeliCa Lite-S, the passwords of ICODE, ST25TV and
-/// ST25DV, the PINs of ISO/IEC 7816-4 (with or without ISO-DEP), new keys of DESFire and NTAG 424 DNA, and MIFARE Classic
-/// keys that are loaded into a reader.
+/// ST25DV, the PINs of ISO/IEC 7816-4 (with or without ISO-DEP), new keys of DESFire and NTAG 424 DNA, the secrets of OATH
+/// accounts, and MIFARE Classic keys that are loaded into a reader.
 /// Which pages of a Type 2 tag contain the password depends on the product, as shown by its answer to GET VERSION, the
 /// size in its capability container or a 3DES authentication. For an unknown product, the password pages of every
 /// product count. The meaning of a frame depends on the frames before it, so pass every frame in order.
@@ -191,6 +191,9 @@ package struct SecretFinder: Sendable, Hashable {
         switch ins {
         // VERIFY, CHANGE REFERENCE DATA, RESET RETRY COUNTER (ISO/IEC 7816-4, 11.6).
         case 0x20, 0x21, 0x24, 0x25, 0x2C, 0x2D: return [data..<bytes.endIndex]
+        // PUT and SET CODE of OATH: an account's name and secret, or the key of a password.
+        case 0x01 where data < bytes.endIndex && bytes[data] == 0x71: return [data..<bytes.endIndex]
+        case 0x03 where data < bytes.endIndex && bytes[data] == 0x73: return [data..<bytes.endIndex]
         default: return []
         }
     }

@@ -361,6 +361,15 @@ extension Type4Contents {
                 TagFact("Version", "version_hex", hex: contents.version),
             ]
         case .emv(let contents): return contents.facts
+        case .applications(let applications):
+            return applications.values.sorted { $0.key < $1.key }.map { name, values in
+                TagFact(
+                    "Application",
+                    "\(name): " + values.keys.sorted().joined(separator: ", "),
+                    name,
+                    values.keys.sorted()
+                )
+            }
         case .emrtd(let contents):
             let zone = contents.zone.lines.joined(separator: " ")
             let files = contents.files.sorted { $0.key < $1.key }.map {

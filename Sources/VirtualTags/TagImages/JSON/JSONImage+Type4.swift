@@ -12,6 +12,7 @@ extension JSONImage {
     /// - NTAG 424 DNA: its three files, `read_counter`, `signature`, `keys`, `file_settings`, and `lrp` for LRP mode.
     /// - NTAG 4xx or MIFARE Plus known only by its version: `get_version`.
     /// - Travel document: `mrz`. It needs no `ats` and no `files`.
+    /// - Card of ISO/IEC 7816: `applications` by name, each with its values by name, in hexadecimal.
     static func type4(_ fields: JSONFields) throws(TagImageError) -> Type4Contents {
         let name = try fields.text("product")
         let kind: Type4Contents.Kind
@@ -24,6 +25,7 @@ extension JSONImage {
         case "NTAG 424 DNA": kind = .ntag424(try ntag424(fields))
         case "eMRTD": kind = .emrtd(try emrtd(fields))
         case "EMV card": kind = .emv(try emv(fields))
+        case "ISO 7816 card": kind = .applications(try applications(fields))
         case "generic ISO 14443-4": kind = .unspecified
         default: kind = .version(try version(fields))
         }
@@ -57,6 +59,11 @@ extension JSONImage {
             if let key = emrtd.chipKey { members.append(("chip_key", quoted(key))) }
         case .emv(let emv): members += self.members(of: emv)
         case .version(let version): members += self.members(of: version)
+        case .applications(let applications):
+            let texts = applications.values.sorted { $0.key < $1.key }.map { name, values in
+                (name, object(values.sorted { $0.key < $1.key }.map { ($0.key, quoted($0.value)) }))
+            }
+            members.append(("applications", object(texts)))
         case .unspecified: break
         }
         guard let files else { return members }
@@ -227,6 +234,23 @@ extension JSONImage {
         let blank = EMVContents(applicationIdentifier: identifier, accountNumber: contents.accountNumber)
         return [("aid", quoted(identifier)), ("pan", quoted(contents.accountNumber))]
             + members(emvMembers, of: contents, unlike: blank)
+    }
+
+    // MARK: Applications
+
+    private static func applications(_ fields: JSONFields) throws(TagImageError) -> StoredApplications {
+        let object = fields.object("applications")
+        var values: [String: [String: [UInt8]]] = [:]
+        for name in object.keys {
+            values[name] = [:]
+            for key in object.object(name).keys {
+                values[name]?[key] = try object.object(name).bytes(key)
+            }
+        }
+        if let problem = StoredApplications.problem(in: values) {
+            throw fields.error(.malformed, "applications", problem)
+        }
+        return StoredApplications(values)
     }
 
     // MARK: Cards of which only the version is known

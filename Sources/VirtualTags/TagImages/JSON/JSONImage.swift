@@ -146,7 +146,7 @@ struct JSONImage: ImageSource {
     // each comma and colon, and unchanged members keep their original text.
 
     static func object(_ members: [(String, String)]) -> String {
-        "{\(members.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", "))}"
+        "{\(members.map { "\(JSONText.quoted($0.0)): \($0.1)" }.joined(separator: ", "))}"
     }
 
     private static func text(_ members: [(key: [UInt8], value: [UInt8])], newline: Bool) -> [UInt8] {

@@ -170,6 +170,8 @@ public struct Type4Contents: Sendable, Hashable {
         case emv(EMVContents)
         /// An NXP card known only by its activation and version.
         case version(VersionCardContents)
+        /// A card of ISO/IEC 7816 with applications whose data an image holds.
+        case applications(StoredApplications)
         /// A card known only by its activation. It has no applications.
         case unspecified
     }
@@ -194,6 +196,7 @@ public struct Type4Contents: Sendable, Hashable {
         case .emrtd: "eMRTD"
         case .emv: "EMV card"
         case .version(let contents): contents.family.rawValue
+        case .applications: "ISO 7816 card"
         case .unspecified: "generic ISO 14443-4"
         }
     }
@@ -213,6 +216,7 @@ extension VirtualType4Tag {
             case .emrtd(let emrtd): EMRTDCard(emrtd)
             case .emv(let emv): EMVCard(emv)
             case .version(let version): VersionCard(version)
+            case .applications(let applications): applications.card
             case .unspecified: ApplicationCard([])
             }
         self.init(card: card, frontEnd: contents.frontEnd)
@@ -237,10 +241,13 @@ extension VirtualType4Tag {
         case let card as VersionCard: kind = .version(card.contents)
         case let card as ApplicationCard where card.applications.isEmpty: kind = .unspecified
         case let card as ApplicationCard:
-            guard card.applications.count == 1, let application = card.applications.first as? NDEFApplication else {
+            if let applications = StoredApplications(of: card) {
+                kind = .applications(applications)
+            } else if card.applications.count == 1, let application = card.applications.first as? NDEFApplication {
+                kind = .ndef(files: application.files)
+            } else {
                 return nil
             }
-            kind = .ndef(files: application.files)
         default: return nil
         }
         return Type4Contents(frontEnd: frontEnd, kind: kind)
