@@ -38,7 +38,25 @@ enum StarterSet {
             ]
         ),
         ("Old door card", ["product": "MIFARE Classic 1K"]),
+        ("One-time passwords", ["product": "OATH card"]),
+        ("Badge with certificates", ["product": "PIV card"]),
     ]
+
+    /// A transit card with invented journeys and balance in system 0003, and a purse, as Edy has it, in system FE00: its number
+    /// (service 110B), balance (1317) and purchases (170F). All of that needs no key.
+    private static let transitCard = """
+        {"type": "T3T", "product": "FeliCa", "uid": "012e4ce19c5b1234", "pmm": "100b4b428485d0ff", "systems": {
+        "0003": {"maximum_read": 12, "maximum_write": 8, "files": {
+        "0088,008b": {"memory_hex": "00000000000000002000002c06000003"},
+        "090c,090f": {"memory_hex": "16010002357ce303e3072c060000030016010002357be307e303d60600000200080200003579e3030000d00700000100"}},
+        "areas": {"0000": {"services": [0, 3], "end": "fffe"}, "0040": {"services": [0, 1], "end": "07ff"},
+        "0800": {"services": [2, 3], "end": "0fff"}}},
+        "fe00": {"maximum_read": 12, "maximum_write": 8, "files": {
+        "1108,110b": {"memory_hex": "00001122334455667788000000000000"},
+        "1310,1317": {"memory_hex": "a8020000000000000000000000000000"},
+        "170c,170f": {"memory_hex": "200000024cc8afc800000140000002a8020000014cc27788000003e8000003e8"}},
+        "areas": {"0000": {"services": [0, 5], "end": "fffe"}, "1100": {"services": [0, 5], "end": "17ff"}}}}}
+        """
 
     /// Adds the tags to an empty drawer. Skips tags that can't be created here, such as a travel document if the
     /// system's cryptography is missing.
@@ -46,6 +64,9 @@ enum StarterSet {
         for tag in tags {
             guard let contents = try? NewTag.contents(tag.action) else { continue }
             _ = try? drawer.add(name: tag.name, TagImage(contents, format: .json))
+        }
+        if let card = try? TagImage(parsing: Array(transitCard.utf8)) {
+            _ = try? drawer.add(name: "Card for trains and shops", card)
         }
         if let contents = try? NewTag.contents(["product": "NTAG213", "link": "https://example.com/locked"]),
             let editor = VirtualTagEditor(contents), (try? editor.lock()) != nil, let locked = editor.contents
