@@ -115,6 +115,56 @@ struct `PC/SC programs and our tags` {
         #expect(files[0xE104]?.prefix(3) == [0xAA, 0xBB, 0xCC])
     }
 
+    @Test(.enabled(if: Program.areInstalled("pkcs11-tool", "pkcs15-tool", "openssl"), "opensc or openssl is missing."))
+    func `opensc lists the certificates of a PIV card, and signs with RSA and ECDSA; a wrong PIN takes a try`()
+        async throws
+    {
+        let contents = try #require(TagProduct(named: "PIV card")).blank()
+        let tag = try await EmulatedTag(contents, on: .pcsc)
+        let folder = FileManager.default.temporaryDirectory.appending(path: "piv-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (openssl, tool) = (try #require(Program("openssl")), try #require(Program("pkcs11-tool")))
+        let list = try await #require(Program("pkcs15-tool")).run(["--list-certificates"], environment: tag.environment)
+        #expect(list.output.components(separatedBy: "Certificate for").count == 5, "\(list.output)")
+        try Data("hello".utf8).write(to: folder.appending(path: "data"))
+        _ = try await openssl.run(["dgst", "-sha256", "-binary", "-out", "hash", "data"], folder: folder)
+        func login(_ pin: String, _ arguments: String...) async throws -> Program.Result {
+            try await tool.run(["--login", "--pin", pin] + arguments, environment: tag.environment, folder: folder)
+        }
+        for (id, mechanism, input) in [("01", "ECDSA", "hash"), ("02", "SHA256-RSA-PKCS", "data")] {
+            let signed = try await login(
+                "123456",
+                "--sign",
+                "--id",
+                id,
+                "-m",
+                mechanism,
+                "--signature-format",
+                "openssl",
+                "-i",
+                input,
+                "-o",
+                "signature"
+            )
+            #expect(signed.status == 0, "\(signed.output)")
+            let read = ["--read-certificate", id, "-o", "certificate"]
+            _ = try await #require(Program("pkcs15-tool")).run(read, environment: tag.environment, folder: folder)
+            _ = try await openssl.run(
+                ["x509", "-in", "certificate", "-pubkey", "-noout", "-out", "key"],
+                folder: folder
+            )
+            let check = ["dgst", "-sha256", "-verify", "key", "-signature", "signature", "data"]
+            #expect(try await openssl.run(check, folder: folder).output.contains("Verified OK"), "\(mechanism)")
+        }
+        #expect(try await login("654321", "-O").output.contains("CKR_PIN_INCORRECT"))
+        guard case .type4(let card) = try await tag.stop(), case .applications(let applications) = card.kind else {
+            Issue.record("The image has to stay one of a card of applications.")
+            return
+        }
+        #expect(applications.values["piv"]?["tries"] == [3, 2])
+    }
+
     @Test(.enabled(if: Program.areInstalled("pcsc_scan"), "pcsc-tools is not installed."))
     func `pcsc_scan shows the reader, the inserted card and its ATR`() async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .pcsc)
