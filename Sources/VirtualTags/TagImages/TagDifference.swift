@@ -29,7 +29,7 @@ extension TagContents {
         }
     }
 
-    /// Returns all differences to another tag, the memory unit by unit.
+    /// Returns all differences to another tag, the memory unit by unit. The values of passwords and keys are hidden.
     package func differences(to other: TagContents) -> [TagDifference] {
         var result: [TagDifference] = []
         if model != other.model { result.append(TagDifference("product", model, other.model)) }
@@ -46,7 +46,23 @@ extension TagContents {
                 result.append(TagDifference(name, texts[0], texts[1]))
             }
         }
-        return result
+        return result.map { difference in
+            guard isSecret(difference.part) else { return difference }
+            return TagDifference(
+                difference.part,
+                difference.old.map { _ in "hidden" },
+                difference.new.map { _ in "another" }
+            )
+        }
+    }
+
+    private func isSecret(_ part: String) -> Bool {
+        switch self {
+        case .type2(let contents): contents.secretPages.contains { part == "page \($0)" }
+        case .classic(let contents):
+            (0..<contents.product.sectorCount).contains { part == "block \(ClassicProduct.trailer(ofSector: $0))" }
+        default: part == "keys" || part == "applications" || part.hasSuffix("_key") || part.contains("password")
+        }
     }
 
     private static func differences(

@@ -168,7 +168,9 @@ struct NTAG424VerifyCommand: ParsableCommand {
             guard error.code == .missing else { throw CommandFailure("unreadable-file", error.reason) }
             return [:]
         }
-        guard let counters = try? JSONDecoder().decode([String: Int].self, from: Data(bytes)) else {
+        guard let counters = try? JSONDecoder().decode([String: Int].self, from: Data(bytes)),
+            counters.allSatisfy({ $0 == $0.lowercased() && $1 >= 0 })
+        else {
             throw CommandFailure("malformed", "\(path) does not hold the counters of --last. Name another file.")
         }
         return counters

@@ -39,12 +39,14 @@ struct BatchWriting {
             throw CommandFailure("bad-table", "\(path) is empty. Its first line has the names of the columns.")
         }
         let names = header + ["row", "uid"]
-        if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+        var known: Set<String> = []
+        if let twice = names.first(where: { !known.insert($0).inserted }) {
             throw CommandFailure(
                 "bad-table",
                 "\(path) has a column '\(twice)' twice, or one called row or uid. Rename it."
             )
         }
+        guard lines.count > 1 else { throw CommandFailure("bad-table", "\(path) has no row after its first line.") }
         rows = try lines.dropFirst().enumerated().map { index, fields in
             guard fields.count == header.count else {
                 let message =
@@ -262,8 +264,10 @@ private enum CSV {
             switch character {
             case "\"" where isQuoted && characters.first == "\"": field.append(characters.removeFirst())
             case "\"" where isQuoted || field.isEmpty: isQuoted.toggle()
-            case "," where !isQuoted: (line, field) = (line + [field], "")
-            case "\n" where !isQuoted, "\r\n" where !isQuoted: end()
+            case "," where !isQuoted:
+                line.append(field)
+                field = ""
+            case "\n" where !isQuoted, "\r\n" where !isQuoted, "\r" where !isQuoted: end()
             default: field.append(character)
             }
         }
