@@ -70,6 +70,9 @@ import LinuxSupport
     private func makeSource(_ bus: BusConnection) -> any DispatchSourceRead {
         let source = DispatchSource.makeReadSource(fileDescriptor: bus.descriptor, queue: .main)
         source.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.receive() } }
+        // The connection closes its descriptor. Until then the source must have ended: a later source of a descriptor with
+        // the same number would never fire.
+        source.setCancelHandler { withExtendedLifetime(bus) {} }
         source.activate()
         return source
     }
@@ -127,8 +130,11 @@ import LinuxSupport
         runOnMain(after: pause) { [weak self] in
             guard let self else { return }
             self.isCheckPlanned = false
-            guard let bus = self.bus else { return self.connect() }
-            if self.isSilent { self.look(bus) }
+            guard self.bus != nil else { return self.connect() }
+            if self.isSilent {
+                self.isDue = true
+                self.receive()
+            }
         }
     }
 }

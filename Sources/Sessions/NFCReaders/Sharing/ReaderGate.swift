@@ -51,6 +51,8 @@ public struct ReaderGate: ReaderSharing, Hashable {
             let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
             let finish: @Sendable () -> Void = { waiter.withLock { $0.take() }?.resume() }
             source.setEventHandler(handler: finish)
+            // The claim closes the descriptor, which has to wait for the source's end.
+            source.setCancelHandler { withExtendedLifetime(claim) {} }
             let limit = clock.schedule(after: Self.limit, finish)
             claim.answer = source
             claim.limit = limit
