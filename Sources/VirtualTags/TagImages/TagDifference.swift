@@ -47,7 +47,7 @@ extension TagContents {
             }
         }
         return result.map { difference in
-            guard isSecret(difference.part) else { return difference }
+            guard isSecret(difference.part) || other.isSecret(difference.part) else { return difference }
             return TagDifference(
                 difference.part,
                 difference.old.map { _ in "hidden" },
@@ -57,11 +57,13 @@ extension TagContents {
     }
 
     private func isSecret(_ part: String) -> Bool {
-        switch self {
+        if ["keys", "passwords", "st_passwords", "can"].contains(part) || part.hasSuffix("_key") { return true }
+        return switch self {
         case .type2(let contents): contents.secretPages.contains { part == "page \($0)" }
         case .classic(let contents):
             (0..<contents.product.sectorCount).contains { part == "block \(ClassicProduct.trailer(ofSector: $0))" }
-        default: part == "keys" || part == "applications" || part.hasSuffix("_key") || part.contains("password")
+        // Their members have the keys too.
+        default: ["applications", "systems"].contains(part) && holdsSecrets
         }
     }
 

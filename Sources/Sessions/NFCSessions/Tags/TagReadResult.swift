@@ -129,6 +129,9 @@ extension ActivatedTag {
         }
         // A message that can't be read is not locked in.
         _ = try await tag.readNDEF()
+        if tag is Type4Tag, try await tag.detectNDEF().access == .readOnly {
+            throw TagError(.readOnly, "The tag is already read-only.")
+        }
         guard performs else { return areas != nil }
         if locksMemory { try await tag.lock() }
         try await areas?.lockAreas()

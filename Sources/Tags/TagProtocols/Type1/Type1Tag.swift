@@ -115,21 +115,32 @@ public final class Type1Tag: ForumTag {
     /// that a lock control TLV describes (NFC Forum T1T 1.2, 6.6).
     public func lock() async throws(TagError) {
         let layout = try await locate()
+        let locks = try await openLocks(layout)
         let access = Type1CapabilityContainer.address + 3
-        var locks = [Self.staticLocks] + layout.controls.filter(\.isLock).map(\.range)
-        locks.removeAll { $0.upperBound > Self.maximumSize }
         if try container().isWritable {
             try await set([(memory[byte: access] ?? 0) | 0x0F], at: access, isErasing: true)
-        } else {
-            // An earlier call may have lost the tag before its locks were set.
-            for range in locks { try await fetch(range) }
-            locks.removeAll { $0.allSatisfy { memory[byte: $0] == 0xFF } }
-            if locks.isEmpty { throw .alreadyReadOnly }
         }
         for range in locks {
             try await set([UInt8](repeating: 0xFF, count: range.count), at: range.lowerBound, isErasing: false)
         }
         self.layout = layout
+    }
+
+    public func checkLocking() async throws(TagError) {
+        // Forgets the memory, so that later procedures send the same commands as without this check.
+        defer { forgetMemory() }
+        _ = try await openLocks(locate(isForWriting: true))
+    }
+
+    /// The lock bytes to set: all, or those that an earlier ``lock()`` left because it lost the tag.
+    private func openLocks(_ layout: TLVLayout) async throws(TagError) -> [Range<Int>] {
+        var locks = [Self.staticLocks] + layout.controls.filter(\.isLock).map(\.range)
+        locks.removeAll { $0.upperBound > Self.maximumSize }
+        guard try !container().isWritable else { return locks }
+        for range in locks { try await fetch(range) }
+        locks.removeAll { $0.allSatisfy { memory[byte: $0] == 0xFF } }
+        if locks.isEmpty { throw .alreadyReadOnly }
+        return locks
     }
 
     /// Formats a Topaz 96 or 512 as an empty NDEF tag.

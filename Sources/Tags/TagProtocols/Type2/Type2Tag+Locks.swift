@@ -28,7 +28,8 @@ extension Type2Tag {
             TLVWritePlan.Step(unit: containerPage, bytes: container.bytes[0..<3] + [readOnly]),
             TLVWritePlan.Step(unit: Type2StaticLock.page, bytes: [fixed[0], fixed[1], 0xFF, 0xFF]),
         ]
-        if let lock = try await certainDynamicLock() {
+        let lock = try await certainDynamicLock()
+        if let lock {
             var canRead = try await isReadable(lock)
             if !canRead { canRead = try await isReadable(lock) }
             if canRead {
@@ -37,14 +38,17 @@ extension Type2Tag {
             } else if lock.protectionPage != nil {
                 throw Self.keyNeeded(lock.pages.lowerBound)
             }
-            if let step = steps.first(where: { isProtected($0.unit, by: lock) }) { throw Self.keyNeeded(step.unit) }
         }
-        guard !container.isWritable else { return steps }
-        // An earlier call may have lost the tag before all locks were set.
-        steps.removeAll { step in
-            memory[unit: step.unit].map { zip($0, step.bytes).allSatisfy { $0 & $1 == $1 } } == true
+        if !container.isWritable {
+            // An earlier call may have lost the tag before all locks were set.
+            steps.removeAll { step in
+                memory[unit: step.unit].map { zip($0, step.bytes).allSatisfy { $0 & $1 == $1 } } == true
+            }
+            if steps.isEmpty { throw .alreadyReadOnly }
         }
-        guard !steps.isEmpty else { throw .alreadyReadOnly }
+        if let lock, let step = steps.first(where: { isProtected($0.unit, by: lock) }) {
+            throw Self.keyNeeded(step.unit)
+        }
         return steps
     }
 

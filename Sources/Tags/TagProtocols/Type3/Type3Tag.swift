@@ -157,11 +157,28 @@ public final class Type3Tag: ForumTag {
     /// On other products, only the flag protects the tag against writing.
     public func lock() async throws(TagError) {
         var attributes = try await readAttributes()
-        guard attributes.isWritable || target.isLite else { throw .alreadyReadOnly }
+        let configuration = try await openConfiguration(attributes)
         try attributes.checkLength()
         guard !attributes.isTorn else {
             throw TagError(.writeInProgress, "An incompletely written message would be locked permanently.")
         }
+        attributes.accessFlag = 0
+        attributes.writeFlag = 0
+        let kept = message
+        try await write(attributes)
+        message = kept
+        if let configuration { try await update(FeliCaLite.memoryConfiguration, FeliCaLite.locked(configuration)) }
+    }
+
+    public func checkLocking() async throws(TagError) {
+        // Forgets the memory, so that later procedures send the same commands as without this check.
+        defer { forgetMemory() }
+        _ = try await openConfiguration(readAttributes())
+    }
+
+    /// The memory configuration of a FeliCa Lite or Lite-S that can be locked; nil for other products.
+    private func openConfiguration(_ attributes: Type3AttributeBlock) async throws(TagError) -> [UInt8]? {
+        guard attributes.isWritable || target.isLite else { throw .alreadyReadOnly }
         let block = FeliCaLite.memoryConfiguration
         let configuration = target.isLite ? try await check(block..<block + 1) : nil
         // An earlier call may have lost the tag before its memory configuration was written.
@@ -171,12 +188,7 @@ public final class Type3Tag: ForumTag {
         guard configuration?[2] ?? 0xFF == 0xFF else {
             throw TagError(.unsupported, "The system blocks are frozen, so the tag can't be locked any more.")
         }
-        attributes.accessFlag = 0
-        attributes.writeFlag = 0
-        let kept = message
-        try await write(attributes)
-        message = kept
-        if let configuration { try await update(block, FeliCaLite.locked(configuration)) }
+        return configuration
     }
 
     /// Formats a blank FeliCa Lite or Lite-S as an empty NDEF tag: writes an attribute block, and enables system 12FC

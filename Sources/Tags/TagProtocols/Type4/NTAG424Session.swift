@@ -310,7 +310,7 @@ extension Type4Tag {
         guard !state.has(wanted) else { return }
         // This stops dynamic messages and ends the session, so it comes first, unless the settings can't be changed.
         if wanted.usesLRP, !state.usesLRP {
-            if wanted.settings != nil { try state.checkSettingsCanChange() }
+            if wanted.settings != nil || wanted.file != nil { try state.checkSettingsCanChange() }
             try await state.session.enableLRP()
             state = try await ntag424State(candidates)
         }

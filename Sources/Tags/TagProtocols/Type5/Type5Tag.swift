@@ -131,7 +131,7 @@ public final class Type5Tag: ForumTag {
     public func lock() async throws(TagError) {
         let layout = try await locate()
         guard let container = capabilityContainer else { throw .alreadyReadOnly }
-        if !container.isWritable, !isLocking, try await !hasOpenBlocks() { throw .alreadyReadOnly }
+        if !container.isWritable, !isLocking, try await !hasUnlockedBlocks() { throw .alreadyReadOnly }
         try await fetch(0..<blockSize)
         guard var first = memory[unit: 0] else { return }
         needsAddress = true
@@ -160,13 +160,12 @@ public final class Type5Tag: ForumTag {
         // Forgets the memory, so that later procedures send the same commands as without this check.
         defer { forgetMemory() }
         _ = try await locate(isForWriting: true)
+        let isWritable = capabilityContainer?.isWritable == true
+        if !isWritable, try await !hasUnlockedBlocks() { throw .alreadyReadOnly }
         if !isUnlocked, await isProtected(0x12) {
             throw TagError(.keyNeeded, "The tag is protected by a password, so it can't be locked.")
         }
-        guard capabilityContainer?.isWritable == true else {
-            guard try await hasOpenBlocks() else { throw .alreadyReadOnly }
-            return
-        }
+        guard isWritable else { return }
         needsAddress = true
         guard let locked = try await readPermanentlyLockedBlocks(in: 0..<1), !locked.isEmpty else { return }
         throw TagError(
@@ -176,11 +175,13 @@ public final class Type5Tag: ForumTag {
     }
 
     /// Returns whether an earlier ``lock()`` lost the tag before all blocks were locked, as far as the tag reports it.
-    private func hasOpenBlocks() async throws(TagError) -> Bool {
+    private func hasUnlockedBlocks() async throws(TagError) -> Bool {
         needsAddress = true
         let locksFew = target.family?.products.contains { $0.features.contains(.locksFirstBlocksOnly) } == true
         let blocks = 0..<(locksFew ? 2 : (areaEnd + blockSize - 1) / blockSize)
-        return try await readPermanentlyLockedBlocks(in: blocks).map { $0.count < blocks.count } ?? false
+        if let locked = try await readPermanentlyLockedBlocks(in: blocks) { return locked.count < blocks.count }
+        guard await isPresent() else { throw loss(LinkError(.timeout, "The tag does not answer.")) }
+        return false
     }
 
     /// Formats a blank tag as an empty NDEF tag: writes a capability container for its memory, and an empty message.

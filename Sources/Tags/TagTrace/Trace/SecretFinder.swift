@@ -191,9 +191,8 @@ package struct SecretFinder: Sendable, Hashable {
         switch ins {
         // VERIFY, CHANGE REFERENCE DATA, RESET RETRY COUNTER (ISO/IEC 7816-4, 11.6).
         case 0x20, 0x21, 0x24, 0x25, 0x2C, 0x2D: return [data..<bytes.endIndex]
-        // PUT and SET CODE of OATH: an account's name and secret, or the key of a password.
-        case 0x01 where data < bytes.endIndex && bytes[data] == 0x71: return [data..<bytes.endIndex]
-        case 0x03 where data < bytes.endIndex && bytes[data] == 0x73: return [data..<bytes.endIndex]
+        // PUT and SET CODE of OATH, also in parts: an account's secret, or the key of a password.
+        case 0x01, 0x03: return [data..<bytes.endIndex]
         default: return []
         }
     }

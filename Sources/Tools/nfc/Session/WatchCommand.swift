@@ -20,8 +20,8 @@ struct WatchCommand: AsyncParsableCommand {
             With --exec, it starts a program for each line, one after the other, without
             a shell. Its environment has NFC_TAG_EVENT (arrived or left), NFC_TAG_UID,
             NFC_TAG_READER, and of an arrived tag NFC_TAG_MESSAGE in hex, its first link
-            as NFC_TAG_LINK and its first text as NFC_TAG_TEXT. These come from the tag,
-            so don't trust them.
+            as NFC_TAG_LINK and its first text as NFC_TAG_TEXT, as far as they have less
+            than 100,000 bytes. These come from the tag, so don't trust them.
 
             Examples:
               nfc watch
@@ -201,7 +201,9 @@ private final class WatchLog: Sendable {
             "NFC_TAG_TEXT": contents.lazy.compactMap { if case .text(let record) = $0 { record.text } else { nil } }
                 .first,
         ]
-        launches.async { Self.run(program, variables.compactMapValues { $0 }) }
+        // Linux starts no program with a variable of 128 KiB or more.
+        let short = variables.compactMapValues { $0 }.filter { $0.value.utf8.count < 100_000 }
+        launches.async { Self.run(program, short) }
     }
 
     /// Waits until no program of a line that was printed runs any more.

@@ -311,8 +311,9 @@ struct WriteOptions: ParsableArguments {
         let paths = words.filter { !MessageOptions.isURI($0) }
         if let path = paths.first, paths.count > 1 || (links.isEmpty && content.isEmpty) {
             let path = paths.count > 1 ? paths[1] : path
-            let reason = "'\(path)' is not a link, and nothing else to write is given."
-            throw ValidationError("\(reason) A link begins like https://. Use --text for a text.")
+            let problem = paths.count > 1 ? "there is an image already" : "nothing else to write is given"
+            let reason = "'\(path)' is not a link, and \(problem)."
+            throw ValidationError("\(reason) A link begins like https:// and has no spaces. Use --text for a text.")
         }
         if lock, links.isEmpty, content.isEmpty {
             throw ValidationError("Give something to write. To lock a tag without writing: nfc tag lock")

@@ -112,6 +112,13 @@ struct ImageFile: Sendable {
         changed.update(from: tag)
         if format != image.format { changed = TagImage(changed.contents, format: format) }
         try Self.save(changed, to: out ?? path)
+        let place = out ?? path
+        var status = stat()
+        let mode = unsafe stat(place, &status) == 0 ? status.st_mode : 0
+        if !contents.holdsSecrets, changed.contents.holdsSecrets, mode & 0o044 != 0 {
+            let note = "Note: Others can read \(place), which now has a password or key: chmod 600 \(place)"
+            StandardError.writeLine(note)
+        }
         warnAboutOmissions(in: format)
     }
 

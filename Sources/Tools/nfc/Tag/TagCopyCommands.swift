@@ -61,7 +61,8 @@ struct TagDumpCommand: AsyncParsableCommand {
         let lost = try ImageFile.save(TagImage(dump.contents, format: format), to: out, isLossy: true)
         if !lost.isEmpty { StandardError.writeLine("Note: \(out) does not have \(lost.joined(separator: ", ")).") }
         if !Set(lost).isDisjoint(with: ["unknown_octets", "unread_blocks"]) {
-            let note = "Note: It has zeros for what was not read, and nfc tag restore would write them. Use json."
+            let note =
+                "Note: Unread data are zeros in this file, and nfc tag restore would write them. Save as json instead."
             StandardError.writeLine(note)
         }
         let report = TagReport(
@@ -183,20 +184,8 @@ struct TagRestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         let file = try ImageFile(path: from, id: nil)
-        // Other types mark what could not be read, and it is not written.
-        if case .type2 = file.contents,
-            let gap = file.remarks.first(where: { $0.kind == .missing && $0 != .missingSignature })
-        {
-            let message = "\(from) would overwrite data with zeros. \(gap.text) Dump the tag again, with its password."
-            throw CommandFailure("incomplete", message)
-        }
         let opening = try unlocking.opening()
-        let message = try await ImageTagRunner.read(
-            file.makeTag(),
-            file.contents,
-            unlock: TagCredentials(keys: opening.keys)
-        ).0
-            .message
+        let message = try await file.message(opening)
         try await options.carryOut(
             "Hold the tag to write near the reader.",
             done: "The data are written.",
@@ -238,21 +227,33 @@ struct TagCloneCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var first = options
-        if let from { (first.image, first.id) = (from, nil) }
         let opening = try keys.opening()
-        let (dump, reader) = try await first.dump("Hold the tag to copy near the reader.", unlock: opening)
-        let restore = restoring(dump.contents, message: dump.findings.ndefStatus.message)
+        let (contents, message, reader): (TagContents, [UInt8]?, String?)
+        if let from {
+            // Not as a reader sees it: the image marks what was not read.
+            let file = try ImageFile(path: from, id: nil)
+            (contents, message, reader) = (file.contents, try await file.message(opening), nil)
+        } else {
+            let (dump, name) = try await options.dump("Hold the tag to copy near the reader.", unlock: opening)
+            (contents, message, reader) = (dump.contents, dump.findings.ndefStatus.message, name)
+        }
+        let restore = restoring(contents, message: message)
         try await options.carryOut(
             "Now hold the tag to write near the reader.",
             done: "The data are copied.",
             unlock: opening
         ) { tag, performs throws(TagError) in
-            guard reader == nil || dump.contents.uid != tag.target.identifier else {
+            guard reader == nil || contents.uid != tag.target.identifier else {
                 throw TagError(.unsupported, "This is the tag that was copied. Remove it, and hold the other one near.")
             }
             return try await restore(tag, performs)
         }
+    }
+}
+
+extension ImageFile {
+    fileprivate func message(_ opening: TagCredentials) async throws(TagError) -> [UInt8]? {
+        try await ImageTagRunner.read(makeTag(), contents, unlock: TagCredentials(keys: opening.keys)).0.message
     }
 }
 

@@ -144,7 +144,7 @@ extension Type1Contents {
         let locks: [UInt8] = Array(memory[112..<114]) + (isStatic ? [] : Array(memory[122..<128]))
         // Bit n of the first two bytes locks block n. The factory locks 0, D and E (Topaz 512 data sheet, 4).
         let locked = (0..<min(8 * locks.count, memory.count / 8)).filter(locks.hasBit)
-        let isFree = locked == [0, 13, 14] && locks.dropFirst(2).allSatisfy { $0 == 0 }
+        let isFree = locked == [0, 13, 14]
         var regions: [(ClosedRange<Int>, String)] = [
             (0...0, "UID"), (1...12, "capability container and data"), (13...13, "reserved"),
             (14...14, "locks and one-time bytes"),
@@ -530,7 +530,10 @@ extension Type5Contents {
     /// write with one.
     fileprivate var areas: [(start: Int, access: UInt8, isWritable: Bool)] {
         let registers = settings.registers
-        if product.features.contains(.tagConfiguration) { return [(1, registers[0] & 0x03, registers[0] & 0x03 != 3)] }
+        if product.features.contains(.tagConfiguration) {
+            let starts = registers[0] & 0x04 != 0 ? [1, product.blockCount / 2] : [1]
+            return zip(starts, registers).map { ($0, $1 & 0x03, $1 & 0x03 != 3) }
+        }
         guard product.features.contains(.configuration) else { return [] }
         var areas: [(start: Int, access: UInt8, isWritable: Bool)] = []
         for number in [4, 6, 8, 10] {

@@ -28,8 +28,10 @@ extension FlipperTagDump {
         remarks += .damaged(damaged)
         let read = try fields.number("Pages read", in: 0...100_000, default: total)
         if read < total {
-            if read >= 4, layout.memoryPage(read) == read, contents.memory[(read * 4)...].allSatisfy({ $0 == 0 }) {
-                contents.memory.removeSubrange((read * 4)...)
+            // A memory has at least the pages with the UID, the lock bits and the container.
+            let end = max(4, read)
+            if layout.memoryPage(end) == end, contents.memory[(end * 4)...].allSatisfy({ $0 == 0 }) {
+                contents.memory.removeSubrange((end * 4)...)
             } else {
                 let text = "\(read) of \(total) pages were read; the others are taken from the file, mostly zeros."
                 remarks.append(TagImageRemark(.missing, text))

@@ -155,7 +155,7 @@ extension FlipperFields {
 
 extension TagImageRemark {
     /// A new file always has a line for the signature, even if the chip's signature is unknown.
-    package static let missingSignature = TagImageRemark(
+    static let missingSignature = TagImageRemark(
         .missing,
         "The file lacks the chip's signature; the virtual tag has zeros, and so will files of other formats."
     )

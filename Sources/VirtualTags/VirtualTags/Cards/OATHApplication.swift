@@ -20,7 +20,7 @@ struct OATHApplication: StoredApplication {
             switch key {
             case "id": false
             case "code": digest(value) == nil
-            default: !key.hasPrefix(prefix) || !(9...72).contains(key.utf8.count) || Account(value) == nil
+            default: !key.utf8.starts(with: prefix.utf8) || !(9...72).contains(key.utf8.count) || Account(value) == nil
             }
         }?.key
     }
@@ -109,7 +109,8 @@ struct OATHApplication: StoredApplication {
 
     private var accounts: [(name: [UInt8], account: Account)] {
         stored.sorted { $0.key < $1.key }.compactMap { key, value in
-            guard key.hasPrefix(Self.prefix), let account = Account(value) else { return nil }
+            // Not by characters: a name may begin with a mark that joins the space before it.
+            guard key.utf8.starts(with: Self.prefix.utf8), let account = Account(value) else { return nil }
             return (Array(key.utf8.dropFirst(Self.prefix.utf8.count)), account)
         }
     }
