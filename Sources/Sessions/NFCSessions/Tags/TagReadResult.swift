@@ -70,7 +70,6 @@ extension ActivatedTag {
         guard let start, let statistics else { return nil }
         return statistics - start
     }
-
 }
 
 package struct TagWriteOutcome: Sendable {
@@ -104,9 +103,19 @@ extension ActivatedTag {
         locks: Bool,
         describing description: Description = .none
     ) async -> TagWriteOutcome {
-        await change(describing: description) { tag, findings, step throws(TagError) in
-            try await write(message, with: tag, checks: checks, locks: locks, &findings, &step)
+        var outcome = TagWriteOutcome(findings: TagReadResult(self))
+        var step = TagWriteFailure.Step.writing
+        do throws(TagError) {
+            try await write(message, with: try ndef, checks: checks, locks: locks, &outcome.findings, &step)
+        } catch {
+            if forumTag == nil { outcome.findings.ndefStatus.error = error }
+            let failure = TagWriteFailure(step: step, error: error)
+            outcome.failure = failure
+            guard description != .none, !failure.isContentUnknown else { return outcome }
+            if let ndefStatus = try? await forumTag?.queryNDEFStatus() { outcome.findings.ndefStatus = ndefStatus }
         }
+        if description == .product { outcome.findings.product = await productName() }
+        return outcome
     }
 
     /// Makes the tag read-only without writing its message. This can't be undone. If it would need a key, nothing is
@@ -142,25 +151,6 @@ extension ActivatedTag {
     private func openAreas(of tag: any ForumTag) async throws(TagError) -> Type5Tag? {
         guard let tag = tag as? Type5Tag, try await tag.hasOpenAreas() else { return nil }
         return tag
-    }
-
-    private func change(
-        describing description: Description,
-        _ body: (any ForumTag, inout TagReadResult, inout TagWriteFailure.Step) async throws(TagError) -> Void
-    ) async -> TagWriteOutcome {
-        var outcome = TagWriteOutcome(findings: TagReadResult(self))
-        var step = TagWriteFailure.Step.writing
-        do throws(TagError) {
-            try await body(try ndef, &outcome.findings, &step)
-        } catch {
-            if forumTag == nil { outcome.findings.ndefStatus.error = error }
-            let failure = TagWriteFailure(step: step, error: error)
-            outcome.failure = failure
-            guard description != .none, !failure.isContentUnknown else { return outcome }
-            if let ndefStatus = try? await forumTag?.queryNDEFStatus() { outcome.findings.ndefStatus = ndefStatus }
-        }
-        if description == .product { outcome.findings.product = await productName() }
-        return outcome
     }
 
     private func write(
