@@ -83,8 +83,7 @@ package struct ChallengeProof: Sendable {
     ///
     /// If libcrypto is missing, the challenge is sent unencrypted, and ``finish(_:)`` throws.
     ///
-    /// - Parameters:
-    ///   - challenge: random bytes, in whole blocks.
+    /// - Parameter challenge: random bytes, in whole blocks.
     package init(cipher: BlockCipher, challenge: [UInt8], chains: Bool = true) {
         self.cipher = cipher
         self.chains = chains

@@ -15,8 +15,7 @@ package struct Crypto1: Sendable {
 
     /// Feeds the card's nonce mixed with the UID, or the reader's nonce, into the register.
     ///
-    /// - Parameters:
-    ///   - uid: the four bytes of the UID that are mixed in; empty for the reader's nonce.
+    /// - Parameter uid: the four bytes of the UID that are mixed in; empty for the reader's nonce.
     /// - Returns: the nonce in the other form.
     package mutating func feed(_ nonce: [UInt8], uid: [UInt8] = [], isEncrypted: Bool) -> [UInt8] {
         nonce.enumerated().map { index, byte in

@@ -86,8 +86,7 @@ extension FixedWidthInteger {
 extension [UInt8] {
     /// Parses hexadecimal digits; nil if the text contains anything else.
     ///
-    /// - Parameters:
-    ///   - separated: whether one space must separate the bytes; if false, spaces are refused.
+    /// - Parameter separated: whether one space must separate the bytes; if false, spaces are refused.
     package init?(hexadecimal digits: some Sequence<UInt8>, separated: Bool = false) {
         var bytes: [UInt8] = []
         var high: UInt8?

@@ -23,8 +23,7 @@ package struct ProductName: Hashable, Sendable {
 
     /// Returns whether this is a product's name, either in full or without a family name at the start.
     ///
-    /// - Parameters:
-    ///   - families: the family names that may be left out, in lower case without spaces.
+    /// - Parameter families: the family names that may be left out, in lower case without spaces.
     package func names(_ product: String, withoutFamilies families: [String]) -> Bool {
         let whole = ProductName(product).text
         return !text.isEmpty && (whole == text || families.contains { whole == $0 + text })

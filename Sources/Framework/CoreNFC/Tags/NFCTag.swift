@@ -43,9 +43,8 @@ public enum NFCTag {
 
     /// Creates the object for a tag according to the data from its detection.
     ///
-    /// - Parameters:
-    ///   - hasApplicationList: whether the app lists applications. If not, every card that is not a MIFARE card counts
-    ///     as an ISO 7816 tag with no application selected.
+    /// - Parameter hasApplicationList: whether the app lists applications. If not, every card that is not a MIFARE card counts
+    ///   as an ISO 7816 tag with no application selected.
     /// - Returns: nil for a tag that phones don't detect, such as a MIFARE Classic.
     package init?(_ context: TagContext, hasApplicationList: Bool) {
         let handle = context.handle

@@ -36,8 +36,7 @@ struct MemoryCourse: Sendable {
 
     /// Describes the first wrong unit of the memory after a run; nil when the memory is right.
     ///
-    /// - Parameters:
-    ///   - isDone: whether the flow reported success. If so, all writes have to be complete.
+    /// - Parameter isDone: whether the flow reported success. If so, all writes have to be complete.
     func finding(of areas: [MemoryArea], isDone: Bool) -> String? {
         // A flow may create files and delete them.
         for index in 0..<(isDone ? max(areas.count, last.count) : min(areas.count, before.count)) {
@@ -62,8 +61,7 @@ struct MemoryCourse: Sendable {
     /// Describes the first unit that holds its old value, or one from the middle of the work; nil if no unit does. Other
     /// values are not reported, because a flow may write something else in each run.
     ///
-    /// - Parameters:
-    ///   - units: the units of the first area to look at; nil for all units of all areas.
+    /// - Parameter units: the units of the first area to look at; nil for all units of all areas.
     func unfinishedUnit(of areas: [MemoryArea], among units: Set<Int>? = nil) -> String? {
         for (index, area) in areas.prefix(units == nil ? before.count : 1).enumerated() where index < last.count {
             for unit in area.differences(from: last[index]) where units?.contains(unit) != false {

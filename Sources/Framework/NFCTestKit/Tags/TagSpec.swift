@@ -236,10 +236,9 @@ extension TagSpec {
     /// technology allows a choice, the reader finds this tag first, so that code that uses the first tag uses the wrong
     /// tag.
     ///
-    /// - Parameters:
-    ///   - isChanged: whether the bytes that the test has written besides a message differ too. A tag that comes in
-    ///     place of the first has others, so that what belongs to the first tag shows on it. A tag beside the first has
-    ///     the same, so that an app does not refuse it.
+    /// - Parameter isChanged: whether the bytes that the test has written besides a message differ too. A tag that comes in
+    ///   place of the first has others, so that what belongs to the first tag shows on it. A tag beside the first has
+    ///   the same, so that an app does not refuse it.
     func companion(of tag: any VirtualTag, seed: UInt64, isChanged: Bool) async throws(FieldError) -> TagSpec {
         if case .card(let card, .nfcA(let uid, let atqa, let sak, let ats)) = source {
             let other = Self.identifier(before: uid, of: .nfcA)

@@ -35,8 +35,7 @@ struct ImageFiles: Sendable {
 
     /// Loads one image.
     ///
-    /// - Parameters:
-    ///   - takesForeignLinks: whether the path may end with another user's symbolic link.
+    /// - Parameter takesForeignLinks: whether the path may end with another user's symbolic link.
     static func load(_ path: String, takesForeignLinks: Bool = true) throws(TagFileError) -> Entry {
         let bytes: [UInt8]
         do throws(StorageError) {

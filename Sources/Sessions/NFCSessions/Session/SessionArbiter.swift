@@ -140,8 +140,7 @@ public final class SessionArbiter: Sendable {
 
     /// Called when the holder's sheet shows its result and will soon be removed.
     ///
-    /// - Parameters:
-    ///   - remove: removes the sheet. Called once, before the next session's sheet is shown.
+    /// - Parameter remove: removes the sheet. Called once, before the next session's sheet is shown.
     func sheetShowsResult(of id: ObjectIdentifier, remove: @escaping @Sendable () -> Void) {
         state.withLock { if !$0.isClosed { $0.leaving = LeavingSheet(owner: id, remove: remove) } }
     }
