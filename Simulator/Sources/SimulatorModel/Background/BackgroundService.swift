@@ -72,6 +72,7 @@ struct BackgroundService: Sendable {
     mutating func read(_ reading: TagReading, _ id: InboxEntry.ID, now: Duration) -> [Outcome] {
         // A read that was under way when the conditions changed does not count.
         let obstacles = machine.conditions.obstacles
+        let before = (why: lastWhy, id: lastID)
         lastWhy =
             obstacles.isEmpty
             ? LinkReasons.why(reading.message, conditions: machine.conditions, router: router)
@@ -81,6 +82,8 @@ struct BackgroundService: Sendable {
         if let why = lastWhy, why["outcome"]?.string == LinkReasons.Outcome.announced.rawValue, lastID == nil {
             let reason = "Not announced: the tag was read before and has not left since, or too many tags arrive."
             lastWhy = LinkReasons.changed(why, to: .nothing, reason)
+            // The tag may have been read again, such as when the radio is back: its announcement stays explained.
+            if let id = before.id, messages[id] == reading.message { (lastWhy, lastID) = before }
         }
         return outcomes + [.changed]
     }

@@ -96,7 +96,8 @@ extension SimulatorState {
             isWrite: outcome.isWrite
         )
         dirty.insert(.summary)
-        if isSessionActive, case .success = outcome.result {
+        // While a program waits for its turn, background reading may still exchange frames.
+        if turns.current?.isGranted == true, case .success = outcome.result {
             answeredTags.formUnion(field.near.map(\.id))
         }
         for kind in outcome.happened { journal.add(.fault(kind)) }
