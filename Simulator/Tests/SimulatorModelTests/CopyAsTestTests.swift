@@ -56,7 +56,14 @@ import Testing
         try act("erase", ["tag": empty])
         try await scan(empty, writing: "https://example.com/weak", condition: ("weak_field", true))
         try act("switch", ["name": "weak_field", "value": false])
-        try await scan(poster, condition: ("leave_after", 8))
+        // Counted from the connection: a tag comes at any moment of a search.
+        let leaving: @Sendable () -> Void = {
+            _ = try? simulator.perform(["do": "switch", "name": "leave_after", "value": 1])
+        }
+        try await TestApp(simulator, prepare: leaving).scan { _, event in
+            if case .active = event { try act("hold", ["tag": poster]) }
+        }
+        try act("leave")
         try act("switch", ["name": "leave_after", "value": .null])
         // The app waits until the second tag is taken away.
         try act("hold", ["tag": poster])
