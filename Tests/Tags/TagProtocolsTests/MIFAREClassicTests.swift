@@ -254,16 +254,18 @@ struct MIFAREClassicTests {
     }
 
     @Test(arguments: [2, 4])
-    func `MIFARE Classic noise: with any exchange of a change of trailers lost, the same call completes it`(index: Int)
-        async throws
-    {
+    func `MIFARE Classic noise: an exchange of a change of trailers lost (sampled if long), the same call completes it`(
+        index: Int
+    ) async throws {
         let (name, work) = Self.changes[index]
         let start = try await Self.formatted()
         let (counted, card) = Self.field(start)
         let link = try #require(counted.link(for: .nfcA))
         try await work(Self.activate(counted, keys: [Self.keyA, Self.keyB]))
+        // Locking repeats the same exchanges in 16 sectors, so every seventh loses each of them somewhere.
+        let exchanges = Array(stride(from: 4, to: Int(link.statistics.exchanges), by: name == "lock" ? 7 : 1))
         var unharmed = 0
-        for exchange in 4..<Int(link.statistics.exchanges) {
+        for exchange in exchanges {
             for effect in [Fault.Effect.mute, .bitError] {
                 let (field, other) = Self.field(start)
                 field.arm(.effect(effect, atExchange: exchange))
@@ -277,7 +279,7 @@ struct MIFAREClassicTests {
                 #expect(other.contents == card.contents, "\(name) \(effect) \(exchange)")
             }
         }
-        #expect(unharmed > link.statistics.exchanges)
+        #expect(unharmed > exchanges.count)
     }
 
     @Test func `MIFARE Classic noise: with any exchange damaged or lost, the message is read`() async throws {
