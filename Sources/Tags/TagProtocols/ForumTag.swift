@@ -80,6 +80,34 @@ public protocol ForumTag: AnyObject {
     func wasActivated()
 }
 
+/// A tag whose blocks can be locked one by one: Types 1, 2 (where they are pages) and 5.
+package protocol BlockLockingTag: ForumTag {
+    /// Makes blocks permanently read-only. The others, and the capability container, stay writable.
+    ///
+    /// - Parameters:
+    ///   - blocks: the blocks, behind the capability container.
+    ///   - performs: whether to lock them, or only to check that nothing prevents it.
+    /// - Returns: those of the blocks that were writable before.
+    /// - Throws: ``TagError`` with `unsupported` when these blocks can't be locked alone, `keyNeeded`, `updateFailed`,
+    ///   `tagLost`, and the errors of ``ForumTag/detectNDEF()``.
+    func lock(blocks: ClosedRange<Int>, performs: Bool) async throws(TagError) -> [Int]
+}
+
+extension Type1Tag: BlockLockingTag {}
+extension Type2Tag: BlockLockingTag {}
+extension Type5Tag: BlockLockingTag {}
+
+extension BlockLockingTag {
+    /// Checks that blocks are behind the capability container.
+    func checkLocking(_ blocks: ClosedRange<Int>, behind container: Int) throws(TagError) {
+        guard blocks.lowerBound <= container else { return }
+        throw TagError(
+            .unsupported,
+            "Block \(container) holds the capability container. To make the whole tag read-only, lock it without blocks."
+        )
+    }
+}
+
 extension ForumTag {
     /// Does nothing: the default is for tags that need no further activation.
     public func prepare() async throws(TagError) {}

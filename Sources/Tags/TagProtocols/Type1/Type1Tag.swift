@@ -132,6 +132,20 @@ public final class Type1Tag: ForumTag {
         _ = try await openLocks(locate(isForWriting: true))
     }
 
+    package func lock(blocks: ClosedRange<Int>, performs: Bool) async throws(TagError) -> [Int] {
+        _ = try await locate()
+        try checkLocking(blocks, behind: Type1CapabilityContainer.address / Self.blockSize)
+        guard blocks.upperBound <= 12 else {
+            throw TagError(.unsupported, "Only blocks up to 12 can be locked one by one (NFC Forum T1T 1.2, 4.3).")
+        }
+        try await fetch(Self.staticLocks)
+        let open = blocks.filter { !isLocked(block: $0) }
+        guard performs, !open.isEmpty else { return open }
+        let bits = open.reduce(0) { $0 | 1 << $1 }
+        try await set([UInt8(bits & 0xFF), UInt8(bits >> 8)], at: Self.staticLocks.lowerBound, isErasing: false)
+        return open
+    }
+
     /// The lock bytes to set: all, or those that an earlier ``lock()`` left because it lost the tag.
     private func openLocks(_ layout: TLVLayout) async throws(TagError) -> [Range<Int>] {
         var locks = [Self.staticLocks] + layout.controls.filter(\.isLock).map(\.range)

@@ -34,7 +34,7 @@ extension Type2Tag {
             if !canRead { canRead = try await isReadable(lock) }
             if canRead {
                 if let page = lock.frozenPage(before: container.endPage, in: memory) { throw Self.frozen(page) }
-                steps += dynamicLockSteps(lock)
+                steps += lockSteps(lock) { lock.mask[$0] }
             } else if lock.protectionPage != nil {
                 throw Self.keyNeeded(lock.pages.lowerBound)
             }
@@ -50,6 +50,40 @@ extension Type2Tag {
             throw Self.keyNeeded(step.unit)
         }
         return steps
+    }
+
+    package func lock(blocks pages: ClosedRange<Int>, performs: Bool) async throws(TagError) -> [Int] {
+        _ = try await locate(startingAt: Type2StaticLock.page)
+        try checkLocking(pages, behind: Self.containerPage)
+        try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
+        var fields = [Type2DynamicLock.statically]
+        if pages.upperBound >= Type2DynamicLock.firstPage, let lock = try await certainDynamicLock() {
+            guard try await isReadable(lock) else { throw Self.keyNeeded(lock.pages.lowerBound) }
+            fields.append(lock)
+        }
+        var open: [Int] = []
+        var rest = Set(pages)
+        var steps: [TLVWritePlan.Step] = []
+        for field in fields {
+            let bits = field.bits.filter { pages.overlaps($0.pages) }
+            if let bit = bits.first(where: { !$0.pages.allSatisfy(pages.contains) }) {
+                let reason = "Pages \(bit.pages.lowerBound) to \(bit.pages.upperBound - 1) have one lock bit. Lock all of them."
+                throw TagError(.unsupported, reason)
+            }
+            rest.subtract(bits.flatMap(\.pages))
+            let unset = bits.filter { !field.locks($0.pages.lowerBound, in: memory) }
+            guard !unset.isEmpty else { continue }
+            let numbers = Set(unset.map(\.number))
+            if let page = unset.first(where: { field.isFrozen($0, in: memory) })?.pages.lowerBound { throw Self.frozen(page) }
+            open += unset.flatMap(\.pages)
+            steps += lockSteps(field) { index in numbers.reduce(0) { $0 | ($1 / 8 == index ? 1 << ($1 % 8) : 0) } }
+        }
+        if let page = rest.min() { throw TagError(.unsupported, "Page \(page) has no lock bit.") }
+        if let lock = fields.last, let step = steps.first(where: { isProtected($0.unit, by: lock) }) {
+            throw Self.keyNeeded(step.unit)
+        }
+        if performs { for step in steps { try await write(step.bytes, to: step.unit) } }
+        return open
     }
 
     /// Returns the position of the dynamic lock bits and AUTH0.
@@ -85,16 +119,16 @@ extension Type2Tag {
         )
     }
 
-    /// Returns the writes that set every dynamic lock bit. Other bytes in these pages keep their content, except in a
-    /// page that a product uses only for lock bytes: there they are reserved and written as 0.
-    private func dynamicLockSteps(_ lock: Type2DynamicLock) -> [TLVWritePlan.Step] {
+    /// Returns the writes that set lock bits, given for each lock byte. Other bytes in these pages keep their content,
+    /// except in a page that a product uses only for lock bytes: there they are reserved and written as 0.
+    private func lockSteps(_ lock: Type2DynamicLock, setting bits: (Int) -> UInt8) -> [TLVWritePlan.Step] {
         let isOwnPage = target.isNXP && lock.address % Self.pageSize == 0
         return lock.pages.map { page in
             let bytes = (0..<Self.pageSize).map { index -> UInt8 in
                 let address = page * Self.pageSize + index
                 let present = memory[byte: address] ?? 0
                 guard lock.mask.indices.contains(address - lock.address) else { return isOwnPage ? 0 : present }
-                return present | lock.mask[address - lock.address]
+                return present | bits(address - lock.address)
             }
             return TLVWritePlan.Step(unit: page, bytes: bytes)
         }
@@ -285,6 +319,12 @@ struct Type2DynamicLock: Equatable {
     /// The first page that dynamic lock bits can lock.
     static let firstPage = 16
 
+    /// The lock bits of page 2, which have the same form.
+    static let statically = Type2DynamicLock(
+        address: Type2StaticLock.page * Type2Tag.pageSize + 2,
+        bits: LockField.statically.locks.map { Bit(number: $0.bit, pages: Range($0.pages), frozenBy: $0.frozenBy) }
+    )
+
     /// Creates the lock bits for a product's data, and the page with its AUTH0. A product without dynamic lock bits has
     /// AUTH0 right after its data.
     ///
@@ -356,10 +396,11 @@ struct Type2DynamicLock: Equatable {
     /// Returns an unlocked page of the data area that can no longer be locked; nil if there is none.
     func frozenPage(before end: Int, in memory: TagMemory) -> Int? {
         bits.first { bit in
-            let isFrozen = bit.frozenBy.map { isSet($0, in: memory) } ?? false
-            return isFrozen && bit.pages.lowerBound < end && !locks(bit.pages.lowerBound, in: memory)
+            isFrozen(bit, in: memory) && bit.pages.lowerBound < end && !locks(bit.pages.lowerBound, in: memory)
         }?.pages.lowerBound
     }
+
+    func isFrozen(_ bit: Bit, in memory: TagMemory) -> Bool { bit.frozenBy.map { isSet($0, in: memory) } ?? false }
 
     /// Returns whether writing a page needs the password. FF turns the protection off. With AUTH0 = 0 the tag refuses
     /// the very first write, so no check is needed.

@@ -162,9 +162,7 @@ public final class Type5Tag: ForumTag {
         _ = try await locate(isForWriting: true)
         let isWritable = capabilityContainer?.isWritable == true
         if !isWritable, try await !hasUnlockedBlocks() { throw .alreadyReadOnly }
-        if !isUnlocked, await isProtected(0x12) {
-            throw TagError(.keyNeeded, "The tag is protected by a password, so it can't be locked.")
-        }
+        if !isUnlocked, await isProtected(0x12) { throw Self.protected }
         guard isWritable else { return }
         needsAddress = true
         guard let locked = try await readPermanentlyLockedBlocks(in: 0..<1), !locked.isEmpty else { return }
@@ -174,14 +172,35 @@ public final class Type5Tag: ForumTag {
         )
     }
 
+    package func lock(blocks: ClosedRange<Int>, performs: Bool) async throws(TagError) -> [Int] {
+        _ = try await locate()
+        let container = capabilityContainer?.bytes.count ?? 0
+        try checkLocking(blocks, behind: (container + blockSize - 1) / blockSize - 1)
+        if let size = try await readMemorySize(), blocks.upperBound >= size / blockSize {
+            throw TagError(.unsupported, "The tag has blocks 0 to \(size / blockSize - 1).")
+        }
+        if blocks.upperBound > 1, locksFirstBlocksOnly {
+            throw TagError(.unsupported, "This tag can lock only blocks 0 and 1; passwords protect its areas (ST25DV, 5.6).")
+        }
+        if !isUnlocked, await isProtected(0x12) { throw Self.protected }
+        needsAddress = true
+        let locked = try await readPermanentlyLockedBlocks(in: Range(blocks)) ?? []
+        let open = blocks.filter { !locked.contains($0) }
+        if performs { for block in open { try await lock(block: block) } }
+        return open
+    }
+
     /// Returns whether an earlier ``lock()`` lost the tag before all blocks were locked, as far as the tag reports it.
     private func hasUnlockedBlocks() async throws(TagError) -> Bool {
         needsAddress = true
-        let locksFew = target.family?.products.contains { $0.features.contains(.locksFirstBlocksOnly) } == true
-        let blocks = 0..<(locksFew ? 2 : (areaEnd + blockSize - 1) / blockSize)
+        let blocks = 0..<(locksFirstBlocksOnly ? 2 : (areaEnd + blockSize - 1) / blockSize)
         if let locked = try await readPermanentlyLockedBlocks(in: blocks) { return locked.count < blocks.count }
         guard await isPresent() else { throw loss(LinkError(.timeout, "The tag does not answer.")) }
         return false
+    }
+
+    private var locksFirstBlocksOnly: Bool {
+        target.family?.products.contains { $0.features.contains(.locksFirstBlocksOnly) } == true
     }
 
     /// Formats a blank tag as an empty NDEF tag: writes a capability container for its memory, and an empty message.
@@ -366,7 +385,14 @@ public final class Type5Tag: ForumTag {
     /// - Returns: the bytes, with zeros in blocks that the tag refuses to read, and the numbers of these blocks; nil
     ///   when the tag does not report the size of its memory.
     package func readMemory() async throws(TagError) -> (bytes: [UInt8], unread: [Int])? {
-        try await fetch(0..<1)
+        do throws(TagError) {
+            try await fetch(0..<1)
+        } catch {
+            // A protected first block does not show the size of the others.
+            guard error.code == .readProtected, let size = try await readSystemInfo()?.blockSize else { throw error }
+            blockSize = size
+            memory = TagMemory(unitSize: size, limit: Self.maximumBlockCount)
+        }
         guard let size = try await readMemorySize() else { return nil }
         var unread: [Int] = []
         var block = 0
@@ -403,6 +429,8 @@ public final class Type5Tag: ForumTag {
         case .silent(let error): throw loss(error)
         }
     }
+
+    private static let protected = TagError(.keyNeeded, "The tag is protected by a password, so it can't be locked.")
 
     /// Locks a block permanently. A block that is already locked is not an error.
     func lock(block: Int) async throws(TagError) {

@@ -179,6 +179,13 @@ protocol TagSourceArguments: ParsableArguments {
 
 /// What help texts say about the arguments of a tag.
 enum TagSourceHelp {
+    /// The exit status of a command that reads with keys.
+    static let exit = """
+        Exit status: 0 done, 1 when the tag has other keys, does not fit, refused or
+        left, or none was found, 2 for wrong usage, 3 without a reader, 130 when
+        cancelled.
+        """
+
     static let argument = ArgumentHelp("The image of the tag, like --image.", valueName: "image")
     static let image = ArgumentHelp(
         "An image of the tag: a Flipper .nfc file, a Proxmark3 .json, .bin or .eml file, an .mfd file, a TagInfo "
@@ -295,6 +302,19 @@ struct SecondsArgument: ExpressibleByArgument {
     }
 }
 
+/// One block or several, such as `8` or `8-15`.
+struct BlockRangeArgument: ExpressibleByArgument {
+    let range: ClosedRange<Int>
+
+    init?(argument: String) {
+        let numbers = argument.split(separator: "-", omittingEmptySubsequences: false).map { UInt16($0) }
+        guard (1...2).contains(numbers.count), let first = numbers[0], let last = numbers[numbers.count - 1],
+            first <= last
+        else { return nil }
+        range = Int(first)...Int(last)
+    }
+}
+
 struct WriteOptions: ParsableArguments {
     @Flag(help: "Then make the tag read-only. This can't be undone.")
     var lock = false
@@ -356,7 +376,9 @@ struct MessageOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A Bluetooth device to pair, such as 00:0B:57:12:34:56.", valueName: "address"))
     var bluetooth: String?
 
+    // The next word is a value, even if it begins with a minus.
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("A place on a map, in degrees, such as 48.2010,16.3695.", valueName: "latitude,longitude")
     )
     var location: String?

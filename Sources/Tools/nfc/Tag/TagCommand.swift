@@ -240,9 +240,13 @@ struct TagLockCommand: AsyncParsableCommand {
             before it changes anything. If the tag leaves in between, its message can
             still be read: run the command again to complete it.
 
+            With --blocks, only these blocks become read-only, and the rest can still be
+            written: blocks of Types 1 and 5, pages of Type 2, which can share a lock bit.
+
             Examples:
               nfc tag lock card.nfc --yes
               nfc tag lock --reader pcsc
+              nfc tag lock card.nfc --blocks 16-31
 
             \(TagChangeOptions.exit)
             """
@@ -252,17 +256,37 @@ struct TagLockCommand: AsyncParsableCommand {
 
     @OptionGroup var unlocking: UnlockOptions
 
+    @Option(help: "Lock only these blocks or pages, such as 8-15 or 8.")
+    var blocks: BlockRangeArgument?
+
     func run() async throws {
         try await options.carryOut(
             "Hold the tag to lock near the reader.",
             done: "The tag is locked.",
             unlock: unlocking.opening()
         ) { tag, performs throws(TagError) in
-            var plan = await TagChangePlan(tag)
+            if let blocks {
+                guard let forumTag = try tag.ndef as? any BlockLockingTag else {
+                    throw TagError(.unsupported, "Only tags of Types 1, 2 and 5 have blocks that can be locked one by one.")
+                }
+                try await forumTag.prepare()
+                let unit = forumTag is Type2Tag ? "page" : "block"
+                let locked = try await forumTag.lock(blocks: blocks.range, performs: performs)
+                var plan = await TagChangePlan(tag)
+                plan.changes = locked.map { TagDifference("\(unit) \($0)", "writable", "locked") }
+                plan.notes = ["This can't be undone. A message that reaches there can't be changed any more."]
+                return plan
+            }
             let locksAreas = try await tag.lock(performs: performs)
+            var plan = await TagChangePlan(tag)
             plan.changes = [TagDifference("writing", "allowed", "forbidden")]
             if locksAreas { plan.changes.append(TagDifference("areas and configuration", "open", "locked")) }
-            plan.notes = ["This can't be undone"]
+            // The file system of a card is not the capability container's: its rights and keys decide what is possible.
+            plan.notes = [
+                tag.forumTag is Type4Tag
+                    ? "Only the capability container forbids it: who may write its file by the card's rights still can"
+                    : "This can't be undone"
+            ]
             return plan
         }
     }

@@ -18,10 +18,11 @@ struct TagRawCommand: AsyncParsableCommand {
             with their flags. The tag is already selected. The commands are the
             arguments, or the lines of standard input, where # begins a comment. In a
             terminal, it asks for one command after the other; Ctrl-D ends it. With
-            rlwrap before the command, its prompt has a history.
+            rlwrap before the command, its prompt has a history. nfc raw and nfc shell
+            are other names for it.
 
             A command can have the answer that it expects, after =. In it, .. is any
-            byte, and * at the end is any rest. It stops at the first command whose
+            byte, and one * stands for any bytes, as in *9000. It stops at the first command whose
             answer is another one, or that has none; at a prompt it goes on, and ends
             with 0. An expected answer of - is silence.
 
@@ -37,7 +38,8 @@ struct TagRawCommand: AsyncParsableCommand {
             Exit status: 0 when every command was answered as expected, 1 when one was
             not, the tag left, or no tag was found, 2 for wrong usage, 3 without a
             reader, 130 when cancelled.
-            """
+            """,
+        aliases: ["shell"]
     )
 
     @Argument(help: ArgumentHelp("The image of the tag, like --image; and commands.", valueName: "image-or-command"))
@@ -88,8 +90,8 @@ struct RawCommand: Sendable {
     enum Expectation: Sendable, Equatable {
         case anything
         case silence
-        /// Nil stands for any byte. With `hasRest`, more bytes may follow.
-        case bytes([UInt8?], hasRest: Bool)
+        /// Nil stands for any byte. With an `end`, any bytes may be before it.
+        case bytes([UInt8?], end: [UInt8?]?)
     }
 
     let bytes: [UInt8]
@@ -123,27 +125,32 @@ struct RawCommand: Sendable {
 
     private static func expectation(_ text: String) throws(CommandFailure) -> Expectation {
         if text == "-" { return .silence }
-        let hasRest = text.hasSuffix("*")
-        let digits = Array(hasRest ? text.dropLast() : text[...])
-        let pairs = stride(from: 0, to: digits.count, by: 2).map { String(digits[$0..<min($0 + 2, digits.count)]) }
-        var bytes: [UInt8?] = []
-        for pair in pairs {
-            guard pair == ".." || pair.count == 2 && pair.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
-                let message = "'\(text)' is not an answer. Give hex, .. for any byte, * for any rest, or - for silence."
-                throw CommandFailure(.usage, "bad-hex", message)
+        var parts: [[UInt8?]] = []
+        for part in text.split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false).map(Array.init) {
+            var bytes: [UInt8?] = []
+            for start in stride(from: 0, to: part.count, by: 2) {
+                let pair = String(part[start..<min(start + 2, part.count)])
+                guard pair == ".." || pair.count == 2 && pair.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+                    let message =
+                        "'\(text)' is not an answer. Give hex, .. for any byte, one * for any bytes, or - for silence."
+                    throw CommandFailure(.usage, "bad-hex", message)
+                }
+                bytes.append(UInt8(pair, radix: 16))
             }
-            bytes.append(UInt8(pair, radix: 16))
+            parts.append(bytes)
         }
-        return .bytes(bytes, hasRest: hasRest)
+        return .bytes(parts[0], end: parts.count > 1 ? parts[1] : nil)
     }
 
     /// Whether an answer, or silence, is what the command expects.
     func expects(_ answer: [UInt8]?) -> Bool {
-        guard case .bytes(let wanted, let hasRest) = expectation else {
+        guard case .bytes(let wanted, let end) = expectation else {
             return (answer == nil) == (expectation == .silence)
         }
-        guard let answer, hasRest ? answer.count >= wanted.count : answer.count == wanted.count else { return false }
-        return zip(wanted, answer).allSatisfy { $0 == nil || $0 == $1 }
+        let count = wanted.count + (end?.count ?? 0)
+        guard let answer, end == nil ? answer.count == count : answer.count >= count else { return false }
+        return (Array(zip(wanted, answer)) + zip((end ?? []).reversed(), answer.reversed()))
+            .allSatisfy { $0 == nil || $0 == $1 }
     }
 }
 
@@ -162,17 +169,21 @@ private struct RawConversation: Sendable {
             guard commands.isEmpty else { return nil }
             let asks = isatty(STDIN_FILENO) == 1
             let lines = Locked(LineReader(maximumLength: 1 << 18))
+            var number = 0
             while !StandardOutput.isBroken {
                 if asks { printing { OutputDescriptor.standardError.write("raw> ") } }
                 guard let block = try await Self.nextBlock(of: lines) else { break }
                 for line in block {
+                    number += 1
                     do throws(CommandFailure) {
                         guard let command = try RawCommand(line: String(decoding: line, as: UTF8.self)) else {
                             continue
                         }
                         try await send(command, to: tag, &interpreter, printing)
                     } catch {
-                        guard asks, !["tag-lost", "reader-lost", "cancelled"].contains(error.name) else { throw error }
+                        guard asks, !["tag-lost", "reader-lost", "cancelled"].contains(error.name) else {
+                            throw CommandFailure(error.status, error.name, "Line \(number): \(error.message)")
+                        }
                         printing { error.print(json: json) }
                     }
                 }
