@@ -14,6 +14,13 @@ public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStri
 
     public var description: String { rawValue }
 
+    package static let publicKeys: [[UInt8]] = [
+        newKey, directoryKey, ndefKey, [0, 0, 0, 0, 0, 0], [0xB0, 0xB1, 0xB2, 0xB3, 0xB4, 0xB5],
+    ]
+    private static let newKey: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
+    package static let directoryKey: [UInt8] = [0xA0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5]
+    package static let ndefKey: [UInt8] = [0xD3, 0xF7, 0xD3, 0xF7, 0xD3, 0xF7]
+
     /// Finds a product by name, such as `MIFARE Classic 1K`; nil for an unknown name.
     public init?(named name: String) { self.init(rawValue: name) }
 

@@ -24,8 +24,8 @@ extension TagContents {
         case .type1: ("block", 8)
         case .type2: ("page", 4)
         case .type5(let contents): ("block", contents.product.blockSize)
-        case .classic: ("block", 16)
-        case .type3, .type4, .nfcA: nil
+        case .type3, .classic: ("block", 16)
+        case .type4, .nfcA: nil
         }
     }
 

@@ -124,11 +124,10 @@ extension TagContents {
 }
 
 extension ClassicContents {
-    /// Whether a sector has a key that is neither zero nor FFFFFFFFFFFF, the key of a new tag.
+    /// Whether a sector has a key that is not public.
     fileprivate var holdsSecrets: Bool {
         keyRanges.contains { range in
-            let key = memory[range.clamped(to: memory.indices)]
-            return key.contains { $0 != 0 } && key.contains { $0 != 0xFF }
+            range.upperBound <= memory.count && !ClassicProduct.publicKeys.contains(Array(memory[range]))
         }
     }
 }

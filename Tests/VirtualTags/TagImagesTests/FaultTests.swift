@@ -249,7 +249,7 @@ struct FaultTests {
         checkJSON(
             #""type": "T2T", "product": "NTAG213", "#,
             #"""
-            "uid": "04a1b2c3d4e580", "memory_hex": "00*12" => malformed
+            "uid": "04a1b2c3d4e580", "memory_hex": "00*12" => -
             "uid": "04a1b2c3d4e580", "memory_hex": "00*16" => -
             "uid": "04a1b2c3d4e580", "memory_hex": "00*18" => malformed
             "uid": "04a1b2c3d4e580", "memory_hex": "00*184" => inconsistent

@@ -19,12 +19,7 @@ public final class MIFAREClassic: ForumTag {
 
     /// The public keys: of new cards, of the application directory, of NDEF, and others that many cards have. They are
     /// always tried.
-    public static let publicKeys: [[UInt8]] = [
-        newKey, directoryKey, ndefKey, [0, 0, 0, 0, 0, 0], [0xB0, 0xB1, 0xB2, 0xB3, 0xB4, 0xB5],
-    ]
-    private static let newKey: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
-    private static let directoryKey: [UInt8] = [0xA0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5]
-    private static let ndefKey: [UInt8] = [0xD3, 0xF7, 0xD3, 0xF7, 0xD3, 0xF7]
+    public static let publicKeys = ClassicProduct.publicKeys
     /// The directory's identifier of sectors with NDEF (NXP AN1305, 4).
     private static let ndefApplication: [UInt8] = [0x03, 0xE1]
     private static let size = 16
@@ -164,7 +159,7 @@ public final class MIFAREClassic: ForumTag {
             let isDirectory = directories.contains(sector)
             let new = try await trailer(
                 ofSector: sector,
-                keyA: isDirectory ? Self.directoryKey : Self.ndefKey,
+                keyA: isDirectory ? ClassicProduct.directoryKey : ClassicProduct.ndefKey,
                 access: isDirectory ? .writeWithB : .readWrite,
                 mark: isDirectory ? (sectorCount > 16 ? 0xC2 : 0xC1) : 0x40
             )
@@ -208,7 +203,7 @@ public final class MIFAREClassic: ForumTag {
     package func readRequired(_ block: Int) async throws(TagError) -> [UInt8] {
         guard block < blockCount else { throw TagError(.unsupported, "The card has \(blockCount) blocks.") }
         if let bytes = try await read(block) { return bytes }
-        throw keyNeeded("Block \(block) can't be read")
+        throw TagError(.readProtected, keyNeeded("Block \(block) can't be read").reason)
     }
 
     /// Whether the first sector of the message grants writing, in its byte for that and in its access conditions.

@@ -432,7 +432,8 @@ public final class Type2Tag: ForumTag {
         // NTAG203 ends at page 41, Ultralight at page 15, Ultralight C at page 47.
         if try await answersRead(42) { return .ultralightC }
         if try await answersRead(16) { return .ntag203 }
-        return .ultralight
+        // An Ultralight has no password, so all of its pages can be read.
+        return try await answersRead(15) ? .ultralight : .ultralightC
     }
 
     func answersRead(_ page: Int) async throws(TagError) -> Bool {

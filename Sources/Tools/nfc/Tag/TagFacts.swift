@@ -288,7 +288,7 @@ extension FeliCaLiteSContents {
         let locked = (0..<15).filter { !memoryConfiguration.hasBit($0) }
         let isFrozen = memoryConfiguration[2] == 0x00
         let text = locked.isEmpty ? "no block" : TagFact.numbered(locked, "block")
-        let facts: [TagFact] = [
+        var facts: [TagFact] = [
             TagFact("PMm", "pmm", hex: pmm),
             TagFact("Memory", "14 blocks of 16 bytes for data", "blocks", 14),
             .map(
@@ -313,6 +313,15 @@ extension FeliCaLiteSContents {
                 supportsNDEF
             ),
         ]
+        // Bytes 6 and 7 say which blocks need the card key to be read, 8 and 9 or 10 and 11 to be written.
+        let guarded = [("reading", [48]), ("writing", [64, 80])].compactMap { name, starts -> String? in
+            let blocks = (0..<14).filter { block in starts.contains { memoryConfiguration.hasBit($0 + block) } }
+            return blocks.isEmpty ? nil : "\(name) of \(TagFact.numbered(blocks, "block"))"
+        }
+        if !guarded.isEmpty {
+            let guards = "card key: \(guarded.joined(separator: ", "))"
+            facts.append(TagFact("Guards", guards, "guards", guards))
+        }
         if unknown.contains(.counters) { return facts }
         return facts + [TagFact("Counter", "\(writeCounter) writes", "write_counter", Int(writeCounter))]
     }

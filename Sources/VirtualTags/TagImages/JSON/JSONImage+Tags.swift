@@ -52,8 +52,8 @@ extension JSONImage {
         let uid = try fields.nfcAIdentifier("uid")
         let memory = try fields.bytes("memory_hex")
         let count = memory.count / 4
-        guard memory.count % 4 == 0, count >= 4 else {
-            let reason = "The memory has \(memory.count) bytes, but needs a multiple of 4, at least 16."
+        guard memory.count % 4 == 0 else {
+            let reason = "The memory has \(memory.count) bytes, but needs a multiple of 4."
             throw fields.error(.malformed, "memory_hex", reason)
         }
         guard count <= product.pageCount else {
