@@ -18,8 +18,8 @@ struct CommandFailureTests {
     private static let torn = "Write the tag again, or use another one."
     private static let broken = "To erase it: nfc tag wipe. Or use another tag."
     private static let unlock =
-        "nfc tag takes a password with --unlock, keys of a MIFARE Classic with --keys; for a DESFire: nfc desfire --help"
-    private static let worn = "Try again. If it happens again, the tag is worn out."
+        "For its password: --unlock of nfc tag. For its keys: nfc classic, nfc desfire or nfc ntag424 --help"
+    private static let worn = "Try again. If it happens again, the tag forbids it or is worn out."
 
     @Test(
         arguments: [

@@ -38,7 +38,7 @@ struct ClassicShowCommand: AsyncParsableCommand {
               nfc classic show
               nfc classic show card.json --keys keys.txt --json
 
-            \(TagChangeOptions.exit)
+            \(TagSourceHelp.exit)
             """
     )
 

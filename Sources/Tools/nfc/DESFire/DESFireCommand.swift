@@ -47,7 +47,7 @@ struct DESFireInfoCommand: AsyncParsableCommand {
               nfc desfire info
               nfc desfire info card.json --json
 
-            \(TagChangeOptions.exit)
+            \(TagSourceHelp.exit)
             """
     )
 
@@ -80,7 +80,7 @@ struct DESFireReadCommand: AsyncParsableCommand {
               nfc desfire read --app 000001 --file 2 --out message.bin
               nfc desfire read card.json --app 00f123 --file 1 --key file:key.txt
 
-            \(TagChangeOptions.exit)
+            \(TagSourceHelp.exit)
             """
     )
 

@@ -54,9 +54,9 @@ struct LinkKeyOptions: ParsableArguments {
     var metaKeyFile: String?
 
     /// Returns SDMFileReadKey and SDMMetaReadKey.
-    func keys() throws -> (fileRead: SecretBytes, metaRead: SecretBytes) {
+    func keys(areNew: Bool = false) throws -> (fileRead: SecretBytes, metaRead: SecretBytes) {
         let source = KeySource(option: "key", variable: "NFC_NTAG424_KEY")
-        let key = try source.requiredKey(hex: key, file: keyFile)
+        let key = try source.requiredKey(hex: key, file: keyFile, isNew: areNew)
         let meta = KeySource(option: "meta-key", variable: "NFC_NTAG424_META_KEY")
         return (key, try meta.key(hex: metaKey, file: metaKeyFile) ?? key)
     }
@@ -86,14 +86,14 @@ struct KeySource {
         return try ProcessInfo.processInfo.environment[variable].map { try parse($0, variable) }
     }
 
-    /// Returns the key, or asks for it on a terminal.
-    func requiredKey(hex: String?, file: String?) throws -> SecretBytes {
+    /// Returns the key, or asks for it on a terminal, twice for a new one.
+    func requiredKey(hex: String?, file: String?, isNew: Bool = false) throws -> SecretBytes {
         if let key = try key(hex: hex, file: file) { return key }
         guard isatty(STDIN_FILENO) == 1 else {
             let message = "Give the key: --\(option)-file FILE, the variable \(variable), or --\(option) HEX."
             throw CommandFailure(.usage, "usage", message)
         }
-        return try parse(try Secret.hiddenLine("Key, 32 hex digits, not shown:"), "The key")
+        return try parse(try Secret.hiddenLine("Key, 32 hex digits, not shown:", repeats: isNew), "The key")
     }
 
     private func parse(_ text: String, _ name: String) throws -> SecretBytes {

@@ -64,7 +64,8 @@ struct NTAG424KeysCommand: AsyncParsableCommand {
         let new = NTAG424Key(
             try KeySource(option: "new-key", variable: "NFC_NTAG424_NEW_KEY").requiredKey(
                 hex: newKey,
-                file: newKeyFile
+                file: newKeyFile,
+                isNew: true
             ),
             version: keyVersion
         )

@@ -87,7 +87,7 @@ struct NTAG424SetupCommand: AsyncParsableCommand {
         var candidates: [UInt8: [NTAG424Key]] = [0: [.factory]]
         let messaging = Self.contents(url, data, usesLRP: lrp)?.files[1].dynamicMessaging
         if messaging?.macOffset != nil || messaging?.piccDataOffset != nil {
-            let keys = try keyOptions.keys()
+            let keys = try keyOptions.keys(areNew: true)
             if messaging?.macOffset != nil { new[1] = NTAG424Key(keys.fileRead, version: 1) }
             if messaging?.piccDataOffset != nil { new[2] = NTAG424Key(keys.metaRead, version: 1) }
         }

@@ -128,7 +128,8 @@ struct NTAG424VerifyCommand: ParsableCommand {
 
     private static let notGenuine = CommandFailure(
         "not-genuine",
-        "No tag with this key wrote this link. Check the keys, and that the link is complete and not changed."
+        "No tag with this key wrote this link. Check the keys, that the link is complete and not changed, and the names of "
+            + "its parts (--enc, --mac-from)."
     )
 
     // MARK: Replays

@@ -81,8 +81,8 @@ struct BatchWriting {
             // A session ends after 60 seconds. Another one goes on, as long as tags come.
             guard let end, !(end.name == "timeout" && log.entries.count > before) else { continue }
             let count = rows.count - log.entries.count
-            let next =
-                "\(RecordText.count(count, "row")) left. Run the same command again to go on after those in \(logPath)."
+            let again = log.entries.isEmpty ? "try again" : "go on after those in \(logPath)"
+            let next = "\(RecordText.count(count, "row")) left. Run the same command again to \(again)."
             throw CommandFailure(end.status, end.name, "\(end.message) \(next)")
         }
         guard !StandardOutput.isBroken else { return }
@@ -245,7 +245,7 @@ private struct BatchLog {
 }
 
 private enum CSV {
-    /// The fields of a file's lines (RFC 4180: commas, quotes, and quotes doubled within them).
+    /// The fields of a file's lines (RFC 4180: commas or semicolons, quotes, and quotes doubled within them).
     static func lines(ofFile path: String) throws -> [[String]] {
         var bytes = try InputFile.named(path, limit: StandardInput.maximumSize).readToEnd()
         // A spreadsheet's "CSV UTF-8" begins with a byte order mark.
@@ -260,11 +260,14 @@ private enum CSV {
         guard var characters = String(validating: bytes, as: UTF8.self)?[...] else {
             throw CommandFailure("bad-table", "\(path) is not UTF-8. Save it as CSV UTF-8.")
         }
+        // A spreadsheet separates columns with semicolons where the comma separates decimals.
+        let first = characters.prefix { !$0.isNewline }
+        let separator: Character = first.contains(";") && !first.contains(",") ? ";" : ","
         while let character = characters.popFirst() {
             switch character {
             case "\"" where isQuoted && characters.first == "\"": field.append(characters.removeFirst())
             case "\"" where isQuoted || field.isEmpty: isQuoted.toggle()
-            case "," where !isQuoted:
+            case separator where !isQuoted:
                 line.append(field)
                 field = ""
             case "\n" where !isQuoted, "\r\n" where !isQuoted, "\r" where !isQuoted: end()

@@ -199,8 +199,8 @@ extension CommandFailure {
         case .readOnly: "Use another tag."
         case .messageTooLong: "Use a shorter message, or a tag with more memory."
         case .readProtected, .keyNeeded:
-            "nfc tag takes a password with --unlock, keys of a MIFARE Classic with --keys; for a DESFire: nfc desfire --help"
-        case .refused, .updateFailed, .badAnswer: "Try again. If it happens again, the tag is worn out."
+            "For its password: --unlock of nfc tag. For its keys: nfc classic, nfc desfire or nfc ntag424 --help"
+        case .refused, .updateFailed, .badAnswer: "Try again. If it happens again, the tag forbids it or is worn out."
         default: nil
         }
     }

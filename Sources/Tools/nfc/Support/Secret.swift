@@ -49,14 +49,20 @@ enum Secret {
             throw failure(name, "Give the \(name): hex:01020304, text:abcd, file:PATH or env:NAME.")
         }
         let title = name.prefix(1).uppercased() + name.dropFirst()
-        let line = try hiddenLine("\(title) of the tag, such as hex:01020304 or text:abcd:")
-        if isNew, try hiddenLine("Once more:") != line {
-            throw CommandFailure("not-confirmed", "The two \(name)s differ. Nothing was changed.")
-        }
+        let line = try hiddenLine("\(title) of the tag, such as hex:01020304 or text:abcd:", repeats: isNew)
         return try plainBytes(line, name)
     }
 
-    static func hiddenLine(_ prompt: String) throws -> String {
+    /// Asks for a line without showing it; twice if it has to be typed without a mistake.
+    static func hiddenLine(_ prompt: String, repeats: Bool = false) throws -> String {
+        let line = try hiddenLine(prompt)
+        if repeats, try hiddenLine("Once more:") != line {
+            throw CommandFailure("not-confirmed", "The two lines differ. Nothing was changed.")
+        }
+        return line
+    }
+
+    private static func hiddenLine(_ prompt: String) throws -> String {
         var shown = termios()
         guard unsafe tcgetattr(STDIN_FILENO, &shown) == 0 else {
             throw CommandFailure("terminal", "The terminal can't be read.")

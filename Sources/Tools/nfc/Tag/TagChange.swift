@@ -136,10 +136,7 @@ struct TagChangeOptions: TagSourceArguments {
         case .reader(let session):
             reader = session.readerName
             guard !yes else {
-                let plan = try await session.withOneTag(doneMessage: done) { tag throws(TagError) in
-                    try await change(tag, true)
-                }
-                return print(plan, reader: reader)
+                return print(try await carryOut(change, on: session, done: done), reader: reader)
             }
             let first = try await session.withOneTag(doneMessage: "The tag was read. It is not changed yet.") {
                 tag throws(TagError) in try await change(tag, false)
@@ -149,14 +146,35 @@ struct TagChangeOptions: TagSourceArguments {
             guard case .reader(let second) = try open("Hold the same tag near the reader again.") else {
                 return
             }
-            plan = try await second.withOneTag(doneMessage: done) { tag throws(TagError) in
+            plan = try await carryOut(change, on: second, done: done) { tag throws(TagError) in
                 guard await TagChangePlan(tag).uid == first.uid else {
                     throw TagError(.unsupported, "This is another tag than the one of the plan. Nothing was changed.")
                 }
-                return try await change(tag, true)
             }
         }
         print(plan, reader: reader)
+    }
+
+    /// Carries out a change on a reader. If it does not end, the failure says that the tag may be changed in part.
+    private func carryOut(
+        _ change: @escaping Change,
+        on session: TagSession,
+        done: String,
+        checking check: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Void = { _ in }
+    ) async throws -> TagChangePlan {
+        let hasBegun = Locked(false)
+        do {
+            return try await session.withOneTag(doneMessage: done) { tag throws(TagError) in
+                try await check(tag)
+                hasBegun.withLock { $0 = true }
+                return try await change(tag, true)
+            }
+        } catch let failure as CommandFailure
+            where hasBegun.withLock({ $0 }) && ["cancelled", "tag-lost"].contains(failure.name)
+        {
+            let advice = "The tag may be changed in part: to complete it, run the same command again."
+            throw CommandFailure(failure.status, failure.name, "\(failure.message) \(advice)").on(session.readerName)
+        }
     }
 
     private func print(_ plan: TagChangePlan, reader: String?) {
