@@ -91,8 +91,8 @@ struct SimulatorCommand: AsyncParsableCommand {
 struct CompanionProgram: Sendable {
     /// The program's name, such as `nfc-lint`.
     var name: String
-    /// The package's folder in the repository.
-    var package: String
+    /// The package's folder in the repository; nil for the root package.
+    var package: String?
     var debian: String
     var missing: String
 
@@ -106,20 +106,23 @@ struct CompanionProgram: Sendable {
 
     /// Finds the program: in this program's folder, in the same clone's build folder, or in PATH.
     func path() throws -> String {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
         let beside = ProgramPath.ownFolder.map { ["\($0)/\(name)"] } ?? []
-        guard let found = (beside + inClone).first(where: ProgramPath.isProgram) ?? ProgramPath.find(name, in: path)
-        else {
+        guard let found = (beside + inClone).first(where: ProgramPath.isProgram) ?? ProgramPath.find(name) else {
             throw CommandFailure(missing, "\(name) was not found next to nfc or in PATH. \(installation)")
         }
         return found
     }
 
-    var installation: String { "Install the package \(debian), or build it in a clone: dev/nested build \(package)" }
+    var installation: String {
+        let build = package.map { "dev/nested build \($0)" } ?? "swift build --product \(name)"
+        return "Install the package \(debian), or build it in a clone: \(build)"
+    }
 
     /// The program's paths in the clone's build folders, starting with this program's build configuration.
     private var inClone: [String] {
-        guard let folder = ProgramPath.ownFolder, let build = folder.range(of: "/.build/") else { return [] }
+        guard let package, let folder = ProgramPath.ownFolder, let build = folder.range(of: "/.build/") else {
+            return []
+        }
         let root = folder[..<build.lowerBound]
         let configurations = folder.hasSuffix("/release") ? ["release", "debug"] : ["debug", "release"]
         return configurations.map { "\(root)/\(package)/.build/\($0)/\(name)" }

@@ -27,7 +27,8 @@ struct NFCCommand: AsyncParsableCommand {
         version: "nfc \(ProjectVersion.current)",
         subcommands: [
             ScanCommand.self, WriteCommand.self, WatchCommand.self, ReadersCommand.self, TraceCommand.self,
-            EmulateCommand.self, TagCommand.self, TagRawCommand.self, NTAG424Command.self, DESFireCommand.self, ClassicCommand.self,
+            EmulateCommand.self, TagCommand.self, TagRawCommand.self, NTAG424Command.self, DESFireCommand.self,
+            ClassicCommand.self,
             PassportCommand.self,
             NDEFCommand.self, LinksCommand.self, AppsCommand.self, InboxCommand.self,
             LintCommand.self, FleetCommand.self, BackgroundCommand.self, DemoCommand.self, SimulatorCommand.self,

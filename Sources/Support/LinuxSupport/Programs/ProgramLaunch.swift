@@ -113,9 +113,14 @@ package struct ProgramLaunch: Sendable {
 }
 
 package enum ProgramPath {
-    /// Finds the first program with a name in a list of folders, as in `PATH`. Relative folders are ignored.
-    package static func find(_ name: String, in folders: String) -> String? {
-        folders.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first(where: isProgram)
+    /// Finds the first program with a name in a list of folders, by default those of `PATH`. Relative folders are ignored.
+    /// A name with a slash is the program's path.
+    package static func find(_ name: String, in folders: String? = nil) -> String? {
+        guard !name.contains("/") else { return isProgram(name) ? name : nil }
+        let folders = folders ?? ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+        return folders.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first(
+            where: isProgram
+        )
     }
 
     /// Returns whether a path leads to a file that this user may run.

@@ -67,14 +67,17 @@ extension Type2Tag {
         for field in fields {
             let bits = field.bits.filter { pages.overlaps($0.pages) }
             if let bit = bits.first(where: { !$0.pages.allSatisfy(pages.contains) }) {
-                let reason = "Pages \(bit.pages.lowerBound) to \(bit.pages.upperBound - 1) have one lock bit. Lock all of them."
+                let reason =
+                    "Pages \(bit.pages.lowerBound) to \(bit.pages.upperBound - 1) have one lock bit. Lock all of them."
                 throw TagError(.unsupported, reason)
             }
             rest.subtract(bits.flatMap(\.pages))
             let unset = bits.filter { !field.locks($0.pages.lowerBound, in: memory) }
             guard !unset.isEmpty else { continue }
             let numbers = Set(unset.map(\.number))
-            if let page = unset.first(where: { field.isFrozen($0, in: memory) })?.pages.lowerBound { throw Self.frozen(page) }
+            if let page = unset.first(where: { field.isFrozen($0, in: memory) })?.pages.lowerBound {
+                throw Self.frozen(page)
+            }
             open += unset.flatMap(\.pages)
             steps += lockSteps(field) { index in numbers.reduce(0) { $0 | ($1 / 8 == index ? 1 << ($1 % 8) : 0) } }
         }

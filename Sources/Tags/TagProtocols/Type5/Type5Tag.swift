@@ -180,7 +180,10 @@ public final class Type5Tag: ForumTag {
             throw TagError(.unsupported, "The tag has blocks 0 to \(size / blockSize - 1).")
         }
         if blocks.upperBound > 1, locksFirstBlocksOnly {
-            throw TagError(.unsupported, "This tag can lock only blocks 0 and 1; passwords protect its areas (ST25DV, 5.6).")
+            throw TagError(
+                .unsupported,
+                "This tag can lock only blocks 0 and 1; passwords protect its areas (ST25DV, 5.6)."
+            )
         }
         if !isUnlocked, await isProtected(0x12) { throw Self.protected }
         needsAddress = true

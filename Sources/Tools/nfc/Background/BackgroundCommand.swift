@@ -40,7 +40,7 @@ struct BackgroundRunCommand: AsyncParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "Options of nfcd.")
     var options: [String] = []
 
-    func run() async throws { throw CommandProcess.become(try ServiceInstallation.program(), options) }
+    func run() async throws { throw CommandProcess.become(try ServiceInstallation.program.path(), options) }
 }
 
 struct BackgroundStatusCommand: AsyncParsableCommand {

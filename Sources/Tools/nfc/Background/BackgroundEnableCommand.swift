@@ -40,7 +40,7 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = ReaderConfiguration(reader: reader)
         if let problem = configuration.serviceProblem { throw CommandFailure(.usage, "usage", problem) }
-        let program = try ServiceInstallation.program()
+        let program = try ServiceInstallation.program.path()
         try ServiceInstallation.systemctl("show-environment")
         try refuseAnotherService()
         let installation = ServiceInstallation()

@@ -27,17 +27,12 @@ struct ServiceInstallation {
         ]
     }
 
-    static func program() throws -> String {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
-        let beside = ProgramPath.ownFolder.map { $0 + "/nfcd" }
-        guard let found = beside.flatMap({ ProgramPath.isProgram($0) ? $0 : nil }) ?? ProgramPath.find("nfcd", in: path)
-        else {
-            let message =
-                "nfcd was not found next to nfc or in PATH. Install the package opencorenfc-service, or build it in a clone: swift build --product nfcd"
-            throw CommandFailure("no-service", message)
-        }
-        return found
-    }
+    static let program = CompanionProgram(
+        name: "nfcd",
+        package: nil,
+        debian: "opencorenfc-service",
+        missing: "no-service"
+    )
 
     /// Whether a program is in a folder that may be deleted: a build folder or a temporary folder.
     static func isTemporary(_ path: String) -> Bool {

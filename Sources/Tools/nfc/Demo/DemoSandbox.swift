@@ -129,7 +129,7 @@ struct DemoPrograms {
         let build =
             "Install the packages opencorenfc-service and opencorenfc-simulator, or build all in a clone: swift build"
         do {
-            service = try ServiceInstallation.program()
+            service = try ServiceInstallation.program.path()
         } catch let failure as CommandFailure {
             throw CommandFailure(failure.name, "nfcd was not found next to nfc or in PATH. \(build)")
         }

@@ -6,9 +6,7 @@ import ReaderEmulation
 import TagLink
 import VirtualTags
 
-final class EmulationSignals: @unchecked Sendable {
-    // Sendable because its state changes only during init, and dispatch sources may be used from any thread.
-
+final class EmulationSignals: Sendable {
     enum End: String, Sendable {
         case interrupt, termination, timeout
         case outputBroken = "output-broken"
@@ -27,7 +25,6 @@ final class EmulationSignals: @unchecked Sendable {
     private let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
     private let signals: ProcessSignals
-    private var timer: (any DispatchSourceTimer)?
     private let failure = Locked<String?>(nil)
 
     /// Starts listening for Ctrl-C, termination signals and the exit of child processes. If `seconds` is nil, there is
@@ -43,13 +40,7 @@ final class EmulationSignals: @unchecked Sendable {
             default: continuation.yield(.end(.termination))
             }
         }
-        if let seconds {
-            let timer = DispatchSource.makeTimerSource()
-            timer.setEventHandler { continuation.yield(.end(.timeout)) }
-            timer.schedule(deadline: .now() + seconds)
-            timer.activate()
-            self.timer = timer
-        }
+        if let seconds { Self.after(seconds) { continuation.yield(.end(.timeout)) } }
     }
 
     func readerIsTaken() { continuation.yield(.taken) }
@@ -62,15 +53,19 @@ final class EmulationSignals: @unchecked Sendable {
     /// Waits until the private pcscd has connected to the reader. Returns nil then; if the emulation ends first,
     /// returns the reason.
     func waitForReader(_ daemon: PrivatePCSCD) async -> End? {
-        let limit = DispatchSource.makeTimerSource()
-        limit.setEventHandler { [continuation, failure] in
+        let limit = Self.after(Self.startLimit) { [continuation, failure] in
             failure.withLock { $0 = "pcscd has not loaded the reader. See \(daemon.logPath)." }
             continuation.yield(.end(.daemonEnded))
         }
-        limit.schedule(deadline: .now() + Self.startLimit)
-        limit.activate()
         defer { limit.cancel() }
         return await next(daemon, untilTaken: true)
+    }
+
+    @discardableResult
+    private static func after(_ seconds: Double, _ action: @escaping @Sendable () -> Void) -> DispatchWorkItem {
+        let item = DispatchWorkItem(block: action)
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: item)
+        return item
     }
 
     /// How many seconds pcscd may take to load a reader.

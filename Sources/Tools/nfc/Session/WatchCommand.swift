@@ -80,18 +80,12 @@ struct WatchCommand: AsyncParsableCommand {
         guard try readers.count == 1 || tags == nil && image == nil else {
             throw ValidationError("An image is near one reader. Give one --reader, or no image.")
         }
-        if let exec, Self.path(ofProgram: exec) == nil {
+        if let exec, ProgramPath.find(exec) == nil {
             throw ValidationError("--exec: '\(exec)' is no program that can be started. Name one, without arguments.")
         }
         if let timeout = timeout?.value, !(timeout > 0 && timeout <= 86400) {
             throw ValidationError("--timeout takes a number of seconds above 0, up to 86400.")
         }
-    }
-
-    /// The path of a program: a path, or a name in `PATH`.
-    private static func path(ofProgram name: String) -> String? {
-        guard !name.contains("/") else { return ProgramPath.isProgram(name) ? name : nil }
-        return ProgramPath.find(name, in: ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
     }
 
     private enum End: Sendable {
@@ -107,7 +101,11 @@ struct WatchCommand: AsyncParsableCommand {
         let claim = await ReaderGate.ofUser.claim(for: .session, clock: environments[0].clock)
         defer { withExtendedLifetime(claim) {} }
         let (ends, continuation) = AsyncStream.makeStream(of: End.self)
-        let log = WatchLog(json: json, namesReaders: environments.count > 1, program: exec.flatMap(Self.path))
+        let log = WatchLog(
+            json: json,
+            namesReaders: environments.count > 1,
+            program: exec.flatMap { ProgramPath.find($0) }
+        )
         let watchers = try environments.map { environment in
             let name = environment.driver?.name
             let watcher = TagWatcher(environment) { event in

@@ -267,7 +267,10 @@ struct TagLockCommand: AsyncParsableCommand {
         ) { tag, performs throws(TagError) in
             if let blocks {
                 guard let forumTag = try tag.ndef as? any BlockLockingTag else {
-                    throw TagError(.unsupported, "Only tags of Types 1, 2 and 5 have blocks that can be locked one by one.")
+                    throw TagError(
+                        .unsupported,
+                        "Only tags of Types 1, 2 and 5 have blocks that can be locked one by one."
+                    )
                 }
                 try await forumTag.prepare()
                 let unit = forumTag is Type2Tag ? "page" : "block"

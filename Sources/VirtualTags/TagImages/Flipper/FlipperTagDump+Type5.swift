@@ -122,32 +122,6 @@ extension FlipperTagDump {
         guard isSLIX else { return lines }
         return lines + [.comment("SLIX specific data")] + FlipperLine.fields(slixFields(of: contents), of: contents)
     }
-
-    // MARK: ST25TB
-
-    /// The ST25TB products with their number of blocks, by the type in the file (`st25tb.c` in the firmware).
-    private static let products: [String: (name: String, blocks: Int)] = [
-        "512AT": ("ST25TB512-AT", 16), "512AC": ("ST25TB512-AC", 16), "2K": ("ST25TB02K", 64), "4K": ("ST25TB04K", 128),
-    ]
-
-    static func refusal(ofST25TB fields: FlipperFields) -> TagImageError {
-        var product = "ST25TB"
-        var parts: [String] = []
-        if let uid = try? fields.bytes("UID", count: 8) { parts.append("the UID \(uid.spacedHexadecimalText)") }
-        let blocks = (0..<128).count { (try? fields.bytes("Block \($0)", count: 4)) != nil }
-        if let knownProduct = (try? fields.text("ST25TB Type")).flatMap({ products[$0] }) {
-            product = knownProduct.name
-            if blocks > 0 { parts.append("\(blocks) of \(knownProduct.blocks) blocks") }
-        } else if blocks > 0 {
-            parts.append(blocks == 1 ? "1 block" : "\(blocks) blocks")
-        }
-        if fields.hasValue("System OTP Block") { parts.append("the system block") }
-        let what = parts.isEmpty ? "" : " The file has \(parts.joined(separator: ", "))."
-        let reason =
-            "An \(product) uses its own discovery commands, not those of ISO/IEC 14443-3. Core NFC has no kind of tag "
-            + "for it, so phones can't detect it, and it can't become a virtual tag.\(what)"
-        return fields.error(.unsupported, "Device type", reason)
-    }
 }
 
 extension Type5Product {

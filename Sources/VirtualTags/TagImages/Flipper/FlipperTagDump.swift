@@ -34,7 +34,11 @@ struct FlipperTagDump: ImageSource {
         case "EMV": contents = .type4(try Self.emv(fields, &remarks))
         case "FeliCa": contents = .type3(try Self.type3(fields, &remarks))
         case let type where Self.isType2(type, fields): contents = .type2(try Self.type2(fields, &remarks))
-        case "ST25TB": throw Self.refusal(ofST25TB: fields)
+        case "ST25TB":
+            let reason =
+                "An ST25TB uses its own discovery commands, not those of ISO/IEC 14443-3. Core NFC has no kind of tag for "
+                + "it, so phones can't detect it, and it can't become a virtual tag."
+            throw fields.error(.unsupported, "Device type", reason)
         default:
             throw fields.error(.unsupported, "Device type", "A tag of type \(deviceType) is not supported yet.")
         }
