@@ -219,6 +219,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
             TagProduct(name: "NTAG 424 DNA", kind: .ntag424),
             TagProduct(name: "OATH card", kind: .application("oath")),
             TagProduct(name: "PIV card", kind: .application("piv")),
+            TagProduct(name: "EMV test card", kind: .application("emv")),
         ]
         + Type5Product.all.map { TagProduct(name: $0.name, kind: .type5($0)) }
         + [TagProduct(name: "generic Type 5", kind: .genericType5)]

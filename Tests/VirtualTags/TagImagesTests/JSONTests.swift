@@ -293,6 +293,13 @@ struct JSONContentsTests {
             (#"{"piv": {"pin": "3132333435363738", "tries": "0303", "key 9b": "1100"}}"#, #""key 9b""#),
             (#"{"piv": {"pin": "3132333435363738", "tries": "0303", "5FC102": "5300"}}"#, #""5FC102""#),
             (#"{"oath": {"id": "0102030405060708", "code": "21"}}"#, #""code""#), (#"{"oath": {"id": 1}}"#, #""id""#),
+            (#"{"emv": {"aid": "f04f434e"}}"#, #""options" of "emv""#),
+            (#"{"emv": {"aid": "f04f434e", "options": ""}}"#, #""aid""#),
+            (#"{"emv": {"aid": "f04f434e46", "options": "82"}}"#, #""options""#),
+            (#"{"emv": {"aid": "f04f434e46", "options": "", "key": "3003020100"}}"#, #""key""#),
+            (#"{"emv": {"aid": "f04f434e46", "options": "", "record 1 01": "7000"}}"#, #""record 1 01""#),
+            (#"{"emv": {"aid": "f04f434e46", "options": "", "9f3": "00"}}"#, #""9f3""#),
+            (#"{"emv": {"aid": "f04f434e46", "options": "", "9f36": "00"}}"#, #""9f36""#),
         ]
         for (applications, reason) in rows {
             let error = #expect(throws: TagImageError.self) { try TagImage(parsing: text(applications)) }

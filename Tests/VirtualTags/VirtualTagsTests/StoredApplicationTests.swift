@@ -5,7 +5,7 @@ import TagScripts
 import Testing
 import VirtualTags
 
-/// Cards of applications: OATH, with the vectors of RFC 4226 and RFC 6238; PIV, whose signatures libcrypto verifies.
+/// Cards of applications: OATH, with the vectors of RFC 4226 and RFC 6238; PIV and EMV, whose signatures libcrypto verifies.
 struct StoredApplicationTests {
     private func stage(_ values: [String: [String: [UInt8]]]) throws -> (stage: Stage, box: CardBox) {
         let frontEnd = Type4FrontEnd.nfcA(uid: Script.uid, ats: [0x05, 0x78, 0x80, 0x70, 0x02])
@@ -218,5 +218,122 @@ struct StoredApplicationTests {
             try await stage.check("\(first) -> 90 00; \(last) -> \(isAlwaysAsked ? "69 82" : "7c 82 ..")")
         }
         try await stage.check("power; SELECT -> ?; 00 87 11 9a HASH -> 69 82")
+    }
+
+    // MARK: EMV
+
+    /// A new test card, and the same card with other values.
+    private func emv(_ change: (inout [String: [UInt8]]) -> Void = { _ in }) throws -> (stage: Stage, box: CardBox) {
+        let tag = try #require(TagProduct(named: "EMV test card")?.blank().makeTag() as? VirtualType4Tag)
+        var values = try #require(self.values(CardBox(tag.card), "emv"))
+        change(&values)
+        let box = CardBox(try stage(["emv": values]).box.card)
+        let names = [
+            "SELECT": "00 a4 04 00 06 f0 4f 43 4e 46 01", "OPTIONS": "80 a8 00 00 02 83 00",
+            "NAME": "f0 4f 43 4e 46 01",
+            "PPSE": "32 50 41 59 2e 53 59 53 2e 44 44 46 30 31", "PSE": "31 50 41 59 2e 53 59 53 2e 44 44 46 30 31",
+            "LABEL": "50 09 54 45 53 54 20 43 41 52 44", "DYNAMIC": "00 88 00 00 04 01 02 03 04",
+            // Amount 5.00, country 999, currency XTS, 30 November 2026.
+            "DATA": "00 00 00 00 05 00 00 00 00 00 00 00 09 99 00 00 00 00 00 09 63 26 11 30 00 01 02 03 04",
+        ]
+        return (Stage(box, names: names), box)
+    }
+
+    @Test func `EMV test card: found through both directories, and read in a terminal's order`() async throws {
+        let (stage, _) = try emv()
+        try await check(
+            stage,
+            """
+            00 a4 04 00 0e PPSE 00 -> 6f 2d 84 0e PPSE a5 1b bf 0c 18 61 16 4f 06 NAME LABEL 87 01 01 90 00
+            80 ca 9f 36 00 -> 6d 00; 00 a4 04 00 0e PSE 00 -> 6f 15 84 0e PSE a5 03 88 01 01 90 00
+            00 b2 01 0c 00 -> 70 18 61 16 4f 06 NAME LABEL 87 01 01 90 00; 00 b2 02 0c 00 -> 6a 83; OPTIONS -> 6d 00
+            SELECT -> 6f ..; 00 b2 01 0c 00 -> 69 85; DYNAMIC -> 69 85; 80 ae 40 00 1d DATA -> 69 85
+            80 ca 9f 36 -> 9f 36 02 00 00 90 00
+            OPTIONS -> 77 0e 82 02 70 00 94 08 08 01 02 01 10 01 03 00 90 00; OPTIONS -> 69 85; 00 b2 01 0c 00 -> 70 81 86 ..
+            00 b2 04 14 00 -> 6a 83; 00 b2 00 5c 00 -> 6a 86; 00 88 00 00 03 01 02 03 -> 67 00; 90 ca 9f 17 -> 90 00
+            80 ca 9f 17 -> 9f 17 01 03 90 00
+            80 ca 9f 36 -> 9f 36 02 00 01 90 00; 80 ca 9f 13 -> 9f 13 02 00 00 90 00; 80 ca 9f 10 -> 6a 88; 40 ca 9f 17 -> 6e 00
+            """
+        )
+        let (spent, _) = try emv { $0["9f36"] = [0xFF, 0xFF] }
+        try await spent.check("SELECT -> ?; OPTIONS -> 69 85; 80 ca 9f 36 -> 9f 36 02 ff ff 90 00")
+    }
+
+    /// The public key of the authority that the guide documents.
+    private static let authority = """
+        bff11c11326a0269c2edc9b696d879baf8703be9b0809f3a6eeb00a2bf31e9a877a7347d320339babe495033c0d50f222b8ca52c
+        a6015f5f82f3825213d5e9d4590a3bba2b1143597eaa339efbfc6021471e78ea0943690cb163d2e67bb42948ff888c31931bf646
+        8675bbbb6d5f48da4fdd422913358bc47f0f7d2782dfb4685b491e240a9347717e1e21c3334c1ee985ce389b88a11c53e5a30193
+        73b20285f6ecfc97043feeb3d232ac99ffefc065
+        """
+
+    /// What a signature of EMV holds, without its frame, if it is that of the key (EMV 4.3, Book 2, A2.1).
+    private func recovered(_ signature: [UInt8], _ modulus: [UInt8], appended: [UInt8]) throws -> [UInt8] {
+        let number = DataObject(0x30, DataObject(0x02, [0] + modulus).bytes + [0x02, 0x01, 0x03]).bytes
+        let algorithm = hex("30 0d 06 09 2a 86 48 86 f7 0d 01 01 01 05 00")
+        let key = VerifyingKey(encoded: DataObject(0x30, algorithm + DataObject(0x03, [0] + number).bytes).bytes)
+        let block = try #require(try key.recovered(signature))
+        let signed = Array(block[1..<(block.count - 21)])
+        #expect(block.first == 0x6A && block.last == 0xBC && block.count == modulus.count)
+        #expect(try MessageDigest.sha1.hash(signed + appended) == Array(block.suffix(21).dropLast()))
+        return signed
+    }
+
+    @Test func `EMV test card's certificates: lead from the documented authority to its static and dynamic signature`()
+        async throws
+    {
+        let (stage, box) = try emv()
+        let values = try #require(self.values(box, "emv"))
+        var objects: [UInt16: [UInt8]] = [:]
+        for record in ["record 1 1", "record 2 1", "record 2 2", "record 2 3"] {
+            let template = try #require(DataObject.sequence(values[record] ?? [])?.first?.value)
+            for object in DataObject.sequence(template) ?? [] { objects[object.tag] = object.value }
+        }
+        // The records of file 1 that the locator marks, and the profile.
+        let data = try #require(DataObject.sequence(values["record 1 1"] ?? [])?.first?.value) + [0x70, 0x00]
+        #expect(objects[0x8F] == [1] && objects[0x9F4A] == [0x82] && objects[0x9F32] == [3] && objects[0x9F47] == [3])
+
+        let authority = try #require([UInt8](hexadecimal: Self.authority.utf8.filter { $0 != 0x0A }))
+        let issuer = try recovered(objects[0x90] ?? [], authority, appended: (objects[0x92] ?? []) + [3])
+        #expect(issuer[..<14] == [2, 0x41, 0x11, 0x11, 0xFF, 0x12, 0x49, 0, 0, 1, 1, 1, 144, 1])
+        let issuerModulus = issuer[14...] + (objects[0x92] ?? [])
+
+        let fixed = try recovered(objects[0x93] ?? [], Array(issuerModulus), appended: data)
+        #expect(fixed == [3, 1, 0, 0] + [UInt8](repeating: 0xBB, count: 118))
+
+        let remainder = objects[0x9F48] ?? []
+        let card = try recovered(objects[0x9F46] ?? [], Array(issuerModulus), appended: remainder + [3] + data)
+        #expect(card[..<11] == [4] + (objects[0x5A] ?? []) + [0xFF, 0xFF])
+        #expect(card[11..<20] == [0x12, 0x49, 0, 0, 1, 1, 1, 128, 1])
+
+        try await stage.check("SELECT -> ?; OPTIONS -> ?")
+        let answer = hex(try await stage.send("DYNAMIC"))
+        #expect(answer.starts(with: [0x80, 0x81, 0x80]) && answer.suffix(2) == [0x90, 0x00])
+        let dynamic = try recovered(Array(answer[3..<131]), card[20...] + remainder, appended: [1, 2, 3, 4])
+        #expect(dynamic[..<6] == [5, 1, 3, 2, 0, 1])
+    }
+
+    @Test func `EMV test card's cryptograms: those of pyemv; transactions are counted and logged in the image`()
+        async throws
+    {
+        let (stage, box) = try emv()
+        try await check(
+            stage,
+            """
+            SELECT -> ?; OPTIONS -> ?; 80 ae 40 00 02 01 02 -> 67 00; 80 ae c0 00 1d DATA -> 6a 86; 00 b2 01 5c 00 -> 6a 83
+            80 ae 40 00 1d DATA -> 77 14 9f 27 01 40 9f 36 02 00 01 9f 26 08 fa c2 40 ee 64 ec 4c 9d 90 00; 80 ae 00 00 1d DATA -> 69 85
+            power; SELECT -> ?; OPTIONS -> ?; 80 ae 80 00 1d DATA -> 77 14 9f 27 01 80 9f 36 02 00 02 9f 26 08 e7 a8 6d 9c 6f 25 85 48 90 00
+            80 ae 80 00 1f DATA 30 30 -> 69 85; 80 ae 40 00 1d DATA -> 67 00
+            80 ae 40 00 1f DATA 30 30 -> 77 14 9f 27 01 40 9f 36 02 00 02 9f 26 08 fa c8 98 db 0c 15 27 22 90 00
+            00 b2 01 5c 00 -> DATA 00 02 90 00; 00 b2 02 5c 00 -> DATA 00 01 90 00; 00 b2 03 5c 00 -> 6a 83
+            power; tear old; SELECT -> ?; OPTIONS -> ?; power; tear none; SELECT -> ?; 80 ca 9f 36 -> 9f 36 02 00 02 90 00
+            """
+        )
+        #expect(values(box, "emv")?["9f36"] == [0, 2])
+        for _ in 0..<12 { try await stage.check("power; SELECT -> ?; OPTIONS -> ?; 80 ae 40 00 1d DATA -> 77 ..") }
+        try await stage.check("00 b2 0a 5c 00 -> DATA 00 05 90 00; 00 b2 0b 5c 00 -> 6a 83")
+        // Without keys, as in a dump, there are no signatures and no cryptograms.
+        let (dump, _) = try emv { ($0["key"], $0["master key"], $0["9f36"]) = (nil, nil, nil) }
+        try await dump.check("SELECT -> ?; OPTIONS -> 77 ..; DYNAMIC -> 6d 00; 80 ae 40 00 1d DATA -> 6d 00")
     }
 }

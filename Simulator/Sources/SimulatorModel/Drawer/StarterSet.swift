@@ -40,6 +40,7 @@ enum StarterSet {
         ("Old door card", ["product": "MIFARE Classic 1K"]),
         ("One-time passwords", ["product": "OATH card"]),
         ("Badge with certificates", ["product": "PIV card"]),
+        ("Payment card for tests", ["product": "EMV test card"]),
     ]
 
     /// A transit card with invented journeys and balance in system 0003, and a purse, as Edy has it, in system FE00: its number

@@ -61,7 +61,8 @@ public struct EMVContents: Sendable, Hashable {
 /// A payment card, up to the start of a payment: the directory of contactless applications, the application, its
 /// processing options, one record, and the PIN try counter (EMV, Book 1 and Book 3, 6.5; EMV Contactless, Book B).
 ///
-/// It lacks track 2, certificates and cryptograms, because dumps do. GENERATE AC is answered with 6D00.
+/// It lacks track 2, certificates and cryptograms, because dumps do. GENERATE AC is answered with 6D00. For a card with
+/// test keys, create the product `EMV test card`.
 public struct EMVCard: Card {
     /// The name of the directory, 2PAY.SYS.DDF01.
     public static let directoryName = Array("2PAY.SYS.DDF01".utf8)
@@ -73,11 +74,9 @@ public struct EMVCard: Card {
     /// Creates a card.
     public init(_ contents: EMVContents) {
         self.contents = contents
-        var applications: [any CardApplication] = []
-        if !contents.applicationIdentifier.isEmpty {
-            applications = [EMVDirectory(contents: contents), EMVApplication(contents: contents)]
-        }
-        card = ApplicationCard(applications)
+        card = ApplicationCard(
+            contents.applicationIdentifier.isEmpty ? [] : [EMVApplication(stored: contents.stored)]
+        )
     }
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
@@ -87,90 +86,28 @@ public struct EMVCard: Card {
     public mutating func losePower() { card.losePower() }
 }
 
-private struct EMVDirectory: CardApplication {
-    let contents: EMVContents
-
-    var names: [[UInt8]] { [EMVCard.directoryName] }
-
-    mutating func select(_ command: CardCommand) -> CardAnswer {
-        var entry = [DataObject(0x4F, contents.applicationIdentifier)]
-        if !contents.label.isEmpty { entry.append(DataObject(0x50, Array(contents.label.utf8))) }
-        entry.append(DataObject(0x87, [0x01]))
-        let directory = DataObject(0xA5, [DataObject(0xBF0C, [DataObject(0x61, entry)])])
-        return CardAnswer(
-            DataObject(0x6F, [DataObject(0x84, EMVCard.directoryName), directory]).bytes,
-            status: .success
-        )
-    }
-
-    mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
-        CardAnswer(status: .unknownInstruction)
-    }
-
-    mutating func deselect() {}
-}
-
-private struct EMVApplication: CardApplication {
-    let contents: EMVContents
-    /// Whether the processing options were requested. Before that, no record can be read.
-    var isInitiated = false
-
-    var names: [[UInt8]] { [contents.applicationIdentifier] }
-
-    mutating func select(_ command: CardCommand) -> CardAnswer {
+extension EMVContents {
+    /// The values of the application: what the terminal reads, without any key.
+    fileprivate var stored: [String: [UInt8]] {
         var properties: [DataObject] = []
-        if !contents.label.isEmpty { properties.append(DataObject(0x50, Array(contents.label.utf8))) }
-        if !contents.name.isEmpty {
-            properties += [DataObject(0x9F11, [0x01]), DataObject(0x9F12, Array(contents.name.utf8))]
-        }
-        let objects = [DataObject(0x84, contents.applicationIdentifier), DataObject(0xA5, properties)]
-        return CardAnswer(DataObject(0x6F, objects).bytes, status: .success)
-    }
-
-    mutating func deselect() { isInitiated = false }
-
-    mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
-        CardAnswer { () throws(CardStatus) in
-            switch (command.cla, command.ins) {
-            case (0x80, 0xA8): try processingOptions(command)
-            case (0x00, 0xB2): try record(command)
-            case (0x80, 0xCA): try data(command)
-            default: throw .unknownInstruction
-            }
-        }
-    }
-
-    /// GET PROCESSING OPTIONS. The application requests no data from the terminal.
-    private mutating func processingOptions(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
-        guard command.parameters == 0 else { throw .wrongParameters }
-        guard command.data == [0x83, 0x00] else { throw .wrongLength }
-        guard !isInitiated else { throw .conditionsNotSatisfied }
-        isInitiated = true
-        // File 1 has one record, which is not part of offline authentication.
-        let locator = DataObject(0x94, [0x08, 0x01, 0x01, 0x00])
-        let options = DataObject(0x77, [DataObject(0x82, contents.interchangeProfile), locator])
-        return CardAnswer(options.bytes, status: .success)
-    }
-
-    private func record(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
-        guard isInitiated else { throw .conditionsNotSatisfied }
-        guard command.p2 & 0x07 == 0x04 else { throw .wrongParameters }
-        guard command.p1 == 1, command.p2 >> 3 == 1 else { throw .recordNotFound }
-        var objects = [DataObject(0x5A, contents.accountNumber)]
+        if !label.isEmpty { properties.append(DataObject(0x50, Array(label.utf8))) }
+        if !name.isEmpty { properties += [DataObject(0x9F11, [0x01]), DataObject(0x9F12, Array(name.utf8))] }
+        var objects = [DataObject(0x5A, accountNumber)]
         func add(_ tag: UInt16, _ value: [UInt8], _ isKnown: Bool) {
             if isKnown { objects.append(DataObject(tag, value)) }
         }
-        add(0x5F20, Array(contents.cardholder.utf8), !contents.cardholder.isEmpty)
-        add(0x5F24, contents.expiration.digits, contents.expiration.isKnown)
-        add(0x5F25, contents.effective.digits, contents.effective.isKnown)
-        add(0x5F28, contents.country.bigEndianBytes, contents.country != 0)
-        add(0x9F42, contents.currency.bigEndianBytes, contents.currency != 0)
-        return CardAnswer(DataObject(0x70, objects).bytes, status: .success)
-    }
-
-    /// GET DATA: the PIN try counter.
-    private func data(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
-        guard command.parameters == 0x9F17, let tries = contents.pinTries else { throw .dataNotFound }
-        return CardAnswer(DataObject(0x9F17, [tries]).bytes, status: .success)
+        add(0x5F20, Array(cardholder.utf8), !cardholder.isEmpty)
+        add(0x5F24, expiration.digits, expiration.isKnown)
+        add(0x5F25, effective.digits, effective.isKnown)
+        add(0x5F28, country.bigEndianBytes, country != 0)
+        add(0x9F42, currency.bigEndianBytes, currency != 0)
+        // File 1 has one record, which is not part of offline authentication.
+        let options = [DataObject(0x82, interchangeProfile), DataObject(0x94, [0x08, 0x01, 0x01, 0x00])]
+        var stored = [
+            "aid": applicationIdentifier, "fci": properties.flatMap(\.bytes), "options": options.flatMap(\.bytes),
+            "record 1 1": DataObject(0x70, objects).bytes,
+        ]
+        if let pinTries { stored["9f17"] = [pinTries] }
+        return stored
     }
 }

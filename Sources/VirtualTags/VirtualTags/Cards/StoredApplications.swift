@@ -2,13 +2,15 @@
 public import CardCryptography
 import TagLink
 
-/// The applications of an ISO/IEC 7816 card, as an image stores them: `oath`, a hardware key's one-time passwords, and
-/// `piv`, personal identity verification.
+/// The applications of an ISO/IEC 7816 card, as an image stores them: `oath`, a hardware key's one-time passwords; `piv`,
+/// personal identity verification; and `emv`, payment.
 ///
 /// Each application has values of bytes by name. Which ones it has, and their forms, is documented with its file.
 public struct StoredApplications: Sendable, Hashable {
     /// The known applications. A new one is a type and its line here.
-    private static let types: [any StoredApplication.Type] = [OATHApplication.self, PIVApplication.self]
+    private static let types: [any StoredApplication.Type] = [
+        OATHApplication.self, PIVApplication.self, EMVApplication.self,
+    ]
 
     /// The values of each application by name. Some are secret.
     @Hidden public private(set) var values: [String: [String: [UInt8]]]
@@ -20,7 +22,7 @@ public struct StoredApplications: Sendable, Hashable {
     public static func problem(in values: [String: [String: [UInt8]]]) -> String? {
         for (name, stored) in values {
             guard let type = types.first(where: { $0.name == name }) else {
-                let names = types.map { "\"\($0.name)\"" }.joined(separator: " and ")
+                let names = types.map { "\"\($0.name)\"" }.joined(separator: ", ")
                 return "There is no application \"\(name)\". The known ones are \(names)."
             }
             if let key = type.invalidKey(in: stored) { return "\"\(key)\" of \"\(name)\" is missing or not valid." }
@@ -57,6 +59,8 @@ protocol StoredApplication: CardApplication {
     static var new: [String: [UInt8]] { get }
     /// The instruction that asks for the rest of a long answer.
     static var continuation: UInt8 { get }
+    /// The class bytes of its commands, without the mark of a chain; 00 by default.
+    static var classes: Set<UInt8> { get }
     /// The name of a value that is missing or not valid; nil if there is none.
     static func invalidKey(in stored: [String: [UInt8]]) -> String?
 
@@ -79,6 +83,8 @@ struct MessageParts: Sendable {
 }
 
 extension StoredApplication {
+    static var classes: Set<UInt8> { [0x00] }
+
     var persistentMemory: [UInt8] {
         stored.sorted { $0.key < $1.key }.flatMap { Array($0.key.utf8) + [0, UInt8($0.value.count & 0xFF)] + $0.value }
     }
@@ -95,12 +101,12 @@ extension StoredApplication {
     private mutating func respond(to command: CardCommand) throws(CardStatus) -> CardAnswer {
         if command.ins != Self.continuation {
             parts.rest = []
-            guard command.cla & 0xEF == 0 else { throw .unknownClass }
+            guard Self.classes.contains(command.cla & 0xEF) else { throw .unknownClass }
             var whole = command
             if parts.instruction == command.ins { whole.data = parts.chain + command.data }
             (parts.chain, parts.instruction) = ([], nil)
             guard whole.data.count <= 4096 else { throw .wrongLength }
-            guard command.cla == 0 else {
+            guard command.cla & 0x10 == 0 else {
                 (parts.chain, parts.instruction) = (whole.data, command.ins)
                 return CardAnswer(status: .success)
             }
