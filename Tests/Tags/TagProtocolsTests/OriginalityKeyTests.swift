@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagProtocols
 import Testing
+import VirtualTags
 
 struct OriginalityKeyTests {
     /// UIDs and signatures of real chips.
@@ -49,6 +50,12 @@ struct OriginalityKeyTests {
             "MIFARE Plus EV1", "042a2b221c5080",
             "bac40cd88e9193c58ada5055350c4f648eb5a7aec4fcf9bd4cdd7b1c558de5f59c6636f26286ed48622aaa2331d4df1cee23b57b94bda631"
         ),
+        ("ST25TA", "02e3002fcd4038", "e71b844bce76c8110b36e5b1e1c0410381bd994f226d5c11d84ca6697a5eb572"),
+        ("ST25TN", "02643afd04a000", "0938d86193c603e1b30b17c8117a930205cac1a8ce88f0ea269fce2a44244d7b"),
+        (
+            "ST25TV512C and ST25TV02KC", "e00208000a227aaa",
+            "fe458a550acd30b45b9c4d10676fc63e30ac69027217547fbdf04a8f7942ad3b"
+        ),
     ]
 
     @Test(arguments: chips)
@@ -61,6 +68,36 @@ struct OriginalityKeyTests {
         #expect(try OriginalityKey.signing(identifier, bytes(signature))?.products == products)
         identifier[1] ^= 1
         #expect(try OriginalityKey.signing(identifier, bytes(signature)) == nil)
+    }
+
+    @Test func `ST25TA's signature: read at 00E0 of the message's file with ST's command; none from another card`()
+        async throws
+    {
+        let signature = (1...32).map { UInt8($0) }
+        let read: [UInt8] = [0xA2, 0xB0, 0x00, 0xE0, 0x20]
+        let rows: [([UInt8], [UInt8]?)] = [
+            (signature + [0x90, 0x00], signature), ([0x69, 0x82], nil), ([0x01, 0x90, 0x00], nil),
+        ]
+        for (answer, expected) in rows {
+            var card = ScriptedCard()
+            let name: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
+            card.answer([0x00, 0xA4, 0x04, 0x00, 0x07] + name + [0x00], with: [0x90, 0x00])
+            card.answer([0x00, 0xA4, 0x00, 0x0C, 0x02, 0x00, 0x01], with: [0x90, 0x00])
+            card.answer(read, with: answer)
+            let bench = try await ProductBench(VirtualType4Tag(card: card))
+            let link = try #require(bench.reader as? Type4Tag).link
+            #expect(try await CardSignature.read(from: link, isST: true) == expected)
+        }
+    }
+
+    @Test func `ST25TN's signature: the 32 bytes from page 34 on`() async throws {
+        var contents = Type2Contents(blank: .ntag215, uid: bytes("02643afd04a000"))
+        let signature = (1...32).map { UInt8($0) }
+        contents.memory.replaceSubrange(4 * 0x34..<4 * 0x3C, with: signature)
+        let reader = try #require(try await ProductBench(VirtualType2Tag(contents)).reader as? Type2Tag)
+        #expect(try await reader.readSTSignature() == signature)
+        let small = try await ProductBench(VirtualType2Tag(Type2Contents(blank: .ntag213, uid: contents.uid)))
+        #expect(try await #require(small.reader as? Type2Tag).readSTSignature() == nil)
     }
 
     @Test(arguments: [0, 31, 32, 33, 48, 56]) func `zeros as a signature of any length: made with no key`(count: Int)

@@ -2,16 +2,19 @@
 package import CardCryptography
 package import TagLink
 
-/// A key with which NXP signs the UIDs of genuine chips (NXP AN11350, AN11341, AN12196).
+/// A key with which NXP or ST signs the UIDs of genuine chips (NXP AN11350, AN11341, AN12196; ST AN5101, AN5580, AN5660).
 package struct OriginalityKey: Sendable, Hashable {
     /// The products that are signed with it.
     package let products: String
     private let key: VerifyingKey
     /// Whether the UID is signed with its last byte first.
     private let isReversed: Bool
+    /// Who signs with it. NXP signs the UID itself, and ST its SHA-256.
+    package let signer: String
 
-    private init(_ products: String, _ point: String, isReversed: Bool = false) {
+    private init(_ products: String, _ point: String, isReversed: Bool = false, signer: String = "NXP") {
         self.products = products
+        self.signer = signer
         key = VerifyingKey(point: Self.bytes("04" + point))
         self.isReversed = isReversed
     }
@@ -72,17 +75,36 @@ package struct OriginalityKey: Sendable, Hashable {
             "MIFARE Plus EV1",
             "4409adc42f91a8394066ba83d872fb1d16803734e911170412ddf8bad1a4dadfd0416291afe1c748253925da39a5f39a1c557ffacd34c62e"
         ),
+        OriginalityKey(
+            "ST25TA",
+            "1d92163650161a2548d33881c235d0fb2315c2c31a442f23c87acf14497c0cba",
+            signer: "STMicroelectronics"
+        ),
+        OriginalityKey(
+            "ST25TN",
+            "40004f974f7c76bc8718e523d85fa7b354a9a992bfa966cb8219242f9d274fd6",
+            signer: "STMicroelectronics"
+        ),
+        OriginalityKey(
+            "ST25TV512C and ST25TV02KC",
+            "101e188a8b4cddbc62d5bc3e0e6850f0c2730e744b79765a0e079907fbdb01bc",
+            signer: "STMicroelectronics"
+        ),
     ]
 
     /// Finds the key with which a chip's UID was signed.
     ///
     /// - Parameters:
     ///   - uid: the UID, with the manufacturer first.
-    ///   - signature: what the chip answers to its signature command: 32, 48 or 56 bytes.
+    ///   - signature: what the chip returns as its signature: 32, 48 or 56 bytes.
     /// - Returns: the key; nil if no known key made the signature.
     /// - Throws: `CryptographyError` with `libraryMissing`.
     package static func signing(_ uid: [UInt8], _ signature: [UInt8]) throws(CryptographyError) -> OriginalityKey? {
-        for key in all where try key.key.verifies(signature, of: key.isReversed ? uid.reversed() : uid) { return key }
+        for key in all {
+            let message = key.isReversed ? uid.reversed() : uid
+            let signed = key.signer == "NXP" ? message : try MessageDigest.sha256.hash(message)
+            if try key.key.verifies(signature, of: signed) { return key }
+        }
         return nil
     }
 
@@ -91,12 +113,20 @@ package struct OriginalityKey: Sendable, Hashable {
     }
 }
 
-/// The signature of NXP's cards with ISO-DEP (NTAG 424 DNA data sheet, Read_Sig).
+/// The signature of cards with ISO-DEP.
 package enum CardSignature {
-    /// Requests the signature of the UID; nil when the card does not know the command.
+    /// Requests the signature of the UID: Read_Sig of NXP's cards (NTAG 424 DNA data sheet), or 32 bytes at 00E0 in the file of an
+    /// ST25TA's message, which only ST's own READ BINARY reaches. Nil when the card does not know the command.
     ///
     /// - Throws: the errors of the link's `send(_:)`.
-    package static func read(from card: any APDULink) async throws(TagError) -> [UInt8]? {
+    package static func read(from card: any APDULink, isST: Bool) async throws(TagError) -> [UInt8]? {
+        if isST {
+            let name: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
+            _ = try await card.send(CommandAPDU(0x00, 0xA4, 0x04, 0x00, data: name, expectedLength: 256))
+            _ = try await card.send(CommandAPDU(0x00, 0xA4, 0x00, 0x0C, data: [0x00, 0x01]))
+            let response = try await card.send(CommandAPDU(0xA2, 0xB0, 0x00, 0xE0, expectedLength: 32))
+            return response.status.rawValue == 0x9000 && response.data.count == 32 ? Array(response.data) : nil
+        }
         let response = try await card.send(CommandAPDU(0x90, 0x3C, 0x00, 0x00, data: [0x00], expectedLength: 256))
         return response.status.rawValue == 0x9190 && response.data.count == 56 ? Array(response.data) : nil
     }

@@ -455,6 +455,12 @@ public final class Type2Tag: ForumTag {
     /// Returns the 32 bytes of READ_SIG; nil when the tag lacks the command or its reader can't send it.
     package func readSignature() async throws(TagError) -> [UInt8]? { try await ask(.readSignature) }
 
+    /// Returns the signature in an ST25TN's pages 34 to 3B; nil when they can't be read.
+    package func readSTSignature() async throws(TagError) -> [UInt8]? {
+        guard let first = try await ask(.read(0x34)), let second = try await ask(.read(0x38)) else { return nil }
+        return first.count == 16 && second.count == 16 ? first + second : nil
+    }
+
     /// Reads a counter, 0 to 2, with READ_CNT, and its state with CHECK_TEARING_EVENT; nil when the tag refuses to read
     /// it. `tearing` is nil for tags without that command.
     package func readCounter(_ number: UInt8) async throws(TagError) -> (count: UInt32, tearing: UInt8?)? {

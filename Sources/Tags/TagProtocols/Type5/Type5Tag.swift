@@ -529,6 +529,18 @@ public final class Type5Tag: ForumTag {
         return bytes.count == 32 && bytes.contains { $0 != 0 } ? bytes : nil
     }
 
+    /// Reads the signature of an ST25TV512C or ST25TV02KC: from block 63 on, K04S and then 64 hexadecimal digits as text.
+    package func readSTSignature() async throws(TagError) -> [UInt8]? {
+        guard target.uid.starts(with: [0xE0, 0x02, 0x08]) else { return nil }
+        var text: [UInt8] = []
+        for block: UInt8 in 63..<80 {
+            guard let bytes = try await ask(.readSingleBlock, [block]), bytes.count == 4 else { return nil }
+            text += bytes
+            guard text.starts(with: Array("K04S".utf8)) else { return nil }
+        }
+        return [UInt8](hexadecimal: text[4...])
+    }
+
     /// Reads the counter of an ICODE SLIX2; nil for other tags.
     package func readCounter() async throws(TagError) -> UInt16? {
         guard let block = target.family?.counterBlock,
