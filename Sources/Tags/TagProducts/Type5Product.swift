@@ -20,7 +20,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         public static let passwords = Features(rawValue: 1 << 2)
         /// NXP's electronic article surveillance (commands A2 to A6).
         public static let surveillance = Features(rawValue: 1 << 3)
-        /// NXP's signature (command BD) and system information (AB).
+        /// NXP's signature (command BD).
         public static let signature = Features(rawValue: 1 << 4)
         /// A 16-bit counter in the last block.
         public static let counter = Features(rawValue: 1 << 5)
@@ -98,6 +98,17 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         0x08,
         blockCount: 80,
         [.privacy, .memoryPasswords, .signature, .counter, .pages]
+    )
+
+    /// ICODE DNA (SL2S6002): 63 blocks and a counter. Bits 36 and 35 of the UID are 11. Its keys, its authentication (ISO/IEC
+    /// 29167-10) and what they protect are not modelled: their frames are not public.
+    public static let icodeDNA = Type5Product(
+        name: "ICODE DNA",
+        uidPrefix: [0xE0, 0x04, 0x01, 0x18],
+        blockCount: 64,
+        icReference: 0x01,
+        features: [.signature, .counter],
+        programmingTime: .milliseconds(4)
     )
 
     /// ICODE SLIX-S (SL2S5302): 40 blocks. Its protection of pages and its surveillance identifier are not modelled.
@@ -228,7 +239,8 @@ package struct Type5Family: Sendable {
             ?? sizes.first { memorySize <= $0.largest }?.name ?? name
     }
 
-    private var icode: Type5Product? { manufacturer == 0x04 ? products.first : nil }
+    /// The ICODE, if the family has only one product.
+    private var icode: Type5Product? { manufacturer == 0x04 && sizes.isEmpty ? products.first : nil }
 
     /// Finds the family of a UID, which starts with E0; nil for an unknown family.
     package static func of(_ uid: [UInt8]) -> Type5Family? {
@@ -251,6 +263,7 @@ package struct Type5Family: Sendable {
             0x01,
             (0x18, 0x18),
             isSigned: true,
+            products: [.icodeDNA],
             sizes: [(256, "ICODE DNA"), (.max, "NTAG 5")]
         ),
         icode("ICODE SLI-S", 0x02, (0x10, 0x00)),

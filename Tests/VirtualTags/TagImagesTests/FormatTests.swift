@@ -33,8 +33,8 @@ struct FormatTests {
         formats["NTAG I2C plus 2K"] = [.flipper]
         for product in ClassicProduct.allCases { formats[product.rawValue] = all.union([.mct]) }
         for name in [
-            "ICODE SLIX", "ICODE SLIX2", "ICODE SLIX-S", "ICODE SLIX-L", "ST25TV512", "ST25TV02K", "ST25DV04K",
-            "generic Type 5",
+            "ICODE SLIX", "ICODE SLIX2", "ICODE DNA", "ICODE SLIX-S", "ICODE SLIX-L", "ST25TV512", "ST25TV02K",
+            "ST25DV04K", "generic Type 5",
         ] {
             formats[name] = [.flipper, .proxmarkJSON, .proxmarkBinary]
         }

@@ -96,6 +96,10 @@ struct ICODETests {
             02 bd 04 -> 00 5a*32; 02 ab 02 -> -; 02 ab 04 -> 00 00 00 00 7f 35 00 00; 02 28 -> 00
             02 ab 04 -> 00 00 00 01 7f 35 00 00; 02 a4 04 -> 00; 02 ab 04 -> 00 00 00 03 7f 35 00 00; 02 2a -> 00
             02 ab 04 -> 00 00 00 07 7f 35 00 00
+            == ICODE DNA: the signature and the counter, and no passwords
+            tag ICODE DNA; signature = 5a
+            02 bd 04 -> 00 5a*32; 02 ab 04 -> 01 01; 02 b2 04 -> 01 01; 02 a2 04 -> 01 01
+            02 21 3f 01 00 00 00 -> 00; 02 20 3f -> 00 01 00 00 00; 02 20 40 -> 01 10
             """,
             on: make
         )

@@ -10,6 +10,7 @@ struct Type5Tests {
     static let products = """
         ICODE SLIX  | e1 40 0d 01             | 0f UID 00 00 1b 03 01 | 44 33 22 11 10 01 04 e0
         ICODE SLIX2 | e1 40 27 01             | 0f UID 00 00 4f 03 01 | 44 33 22 11 08 01 04 e0
+        ICODE DNA   | e1 40 1f 01             | 0f UID 00 00 3f 03 01 | 44 33 22 11 18 01 04 e0
         ICODE SLIX-S | e1 40 13 01            | 0f UID 00 00 27 03 02 | 44 33 22 11 10 02 04 e0
         ICODE SLIX-L | e1 40 03 01            | 0f UID 00 00 07 03 03 | 44 33 22 11 10 03 04 e0
         ST25TV512   | e1 40 07 01             | 0f UID 00 00 0f 03 23 | 44 33 22 11 00 23 02 e0

@@ -471,14 +471,16 @@ public final class Type5Tag: ForumTag {
         try await readSystemInfo(extended: 0x0F)
     }
 
-    /// Returns the memory size from GET SYSTEM INFORMATION or the extended command; nil if the tag does not report it.
+    /// Returns the memory size from GET SYSTEM INFORMATION or the extended command, without the block of a known product's
+    /// counter; nil if the tag does not report it.
     func readMemorySize() async throws(TagError) -> Int? {
         if let knownSize = target.family?.memorySize { return knownSize }
         // Bit 2 requests the memory size.
         guard let info = try await readSystemInfo(extended: 0x04), let count = info.blockCount,
             let size = info.blockSize
         else { return nil }
-        return count * size
+        let product = target.family?.products.first { $0.blockCount == count && $0.blockSize == size }
+        return (product?.dataBlockCount ?? count) * size
     }
 
     private func readSystemInfo(extended request: UInt8) async throws(TagError) -> ISO15693SystemInfo? {

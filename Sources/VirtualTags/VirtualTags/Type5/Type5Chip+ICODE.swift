@@ -17,7 +17,8 @@ extension Type5Chip {
     mutating func icode(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let features = product.features
         switch request.command {
-        case 0xB2...0xB5: break
+        case 0xBD: guard features.contains(.signature) else { throw .notSupported }
+        case 0xB2...0xB5: guard features.contains(.passwords) else { throw .notSupported }
         case 0xB9, 0xBA: guard features.contains(.privacy) else { throw .notSupported }
         default: guard features.contains(.pages) else { throw .notSupported }
         }

@@ -223,7 +223,7 @@ extension Type5Chip {
         if features.contains(.surveillance), (0xA2...0xA7).contains(request.command) {
             return try surveillance(request)
         }
-        if features.contains(.passwords) { return try icode(request) }
+        if !features.isDisjoint(with: [.passwords, .signature]) { return try icode(request) }
         if features.contains(.configuration) { return try dynamicTag(request) }
         if features.contains(.tagConfiguration) { return try plainTag(request) }
         throw .notSupported
