@@ -41,8 +41,8 @@ struct Product: Sendable, CustomTestStringConvertible {
     private static let type2Names = [
         "MIFARE Ultralight": "Mifare Ultralight (MF01CU1)",
         "MIFARE Ultralight C": "Mifare Ultralight C (MF01CU2)",
-        // nfcpy asks for an authentication, which both answer.
-        "MIFARE Ultralight AES": "Mifare Ultralight C (MF01CU2)",
+        // nfcpy asks for an authentication, which all three answer.
+        "MIFARE Ultralight AES": "Mifare Ultralight C (MF01CU2)", "NTAG 224 DNA": "Mifare Ultralight C (MF01CU2)",
         "MIFARE Ultralight EV1 UL11": "Mifare Ultralight EV1 (MF0UL11)",
         "MIFARE Ultralight EV1 UL21": "Mifare Ultralight EV1 (MF0UL21)",
         "NTAG203": "NXP NTAG203", "NTAG210": "NXP NTAG210", "NTAG212": "NXP NTAG212", "NTAG213": "NXP NTAG213",

@@ -25,6 +25,12 @@ public struct DynamicMessagingCodes: Sendable, Hashable {
     /// Returns SDMMAC, 8 bytes, of the part of the file from SDMMACInputOffset to the MAC. It is often empty.
     public func mac(_ input: [UInt8]) throws(CryptographyError) -> [UInt8] { try keys.cmac(input).everySecond }
 
+    /// Returns the code in the SUN message of NTAG 223 DNA and 224 DNA, 8 bytes (NXP AN12998).
+    package static func sunCode(uid: [UInt8], counter: UInt32, key: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        let data = uid + [16, 8, 0].map { UInt8(truncatingIfNeeded: counter >> $0) }
+        return try BlockCipher.aes(key).cmac(data).everySecond
+    }
+
     /// Encrypts SDMENCFileData, whole blocks of 16 bytes.
     public func encrypt(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] { try keys.encrypt(data, from: start) }
 

@@ -33,8 +33,10 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
         package static let mirror = Features(rawValue: 1 << 11)
         /// The tag ignores unknown commands. Other products answer with a NAK.
         package static let ignoresUnknownCommands = Features(rawValue: 1 << 12)
-        /// AES authentication, with AUTH0 and ACCESS as for a password, AUTH_LIM, and the keys from page 48 on.
+        /// AES authentication, with AUTH0 and ACCESS as for a password, AUTH_LIM, and the first of ``aesPages``.
         package static let aes = Features(rawValue: 1 << 13)
+        /// The mirror, which the topmost bit of the configuration switches on, is the SUN message: UID, counter and CMAC.
+        package static let sun = Features(rawValue: 1 << 14)
     }
 
     /// The product's name, such as `NTAG213` or `MIFARE Ultralight EV1 UL11`.
@@ -66,11 +68,18 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
     package var flipperNames: [String] { otherFlipperNames.isEmpty ? [name] : otherFlipperNames }
 
     /// The number of pages that READ reaches. The later pages, which contain keys, are write-only.
-    package var readablePageCount: Int { keyPages?.lowerBound ?? pageCount }
+    package var readablePageCount: Int { (aesPages ?? keyPages)?.lowerBound ?? pageCount }
 
     /// The pages with the key that protects the memory; nil for a product without one.
     package var keyPages: Range<Int>? {
-        features.contains(.tripleDES) ? 44..<48 : features.contains(.aes) ? 48..<52 : nil
+        features.contains(.tripleDES) ? 44..<48 : features.contains(.aes) ? aesPages?.prefix(4) : nil
+    }
+
+    /// The pages of two AES keys: of the authentication, where the product has one, then the UID retrieval key of
+    /// Ultralight AES or the key of the SUN message. Three pages before them is their lock byte.
+    package var aesPages: Range<Int>? {
+        guard !features.isDisjoint(with: [.aes, .sun]), let page = configurationPage else { return nil }
+        return page + 7..<page + 15
     }
 
     /// The first bytes of a new tag's data pages: TLVs.
@@ -109,7 +118,9 @@ extension Type2Product {
             self = product
             return
         }
-        let sameSize = Self.all.filter { $0.version?[2] == version[2] && $0.version?[6] == version[6] }
+        let sameSize = Self.all.filter {
+            $0.version?[2] == version[2] && $0.version?[6] == version[6] && $0.version.flatMap(Relative.of) == nil
+        }
         let sameSubtype = sameSize.filter { ($0.version?[3] == 0x05) == (version[3] == 0x05) }
         let products = sameSubtype.isEmpty ? sameSize : sameSubtype
         guard let product = products.last(where: { $0.version?[5] ?? 0 <= version[5] }) ?? products.first else {
@@ -184,9 +195,9 @@ private struct Relative {
         Relative(name: "NTAG213F", type: 4, subtypes: [4], majors: [1], sizes: [0x0F], product: .ntag213),
         Relative(name: "NTAG216F", type: 4, subtypes: [4], majors: [1], sizes: [0x13], product: .ntag216),
         Relative(name: "NTAG 213 TT", type: 4, subtypes: [2], majors: [3], sizes: [0x0F], product: .ntag213),
-        Relative(name: "NTAG 223 DNA", type: 4, subtypes: [2], majors: [4], sizes: [0x0F]),
+        Relative(name: "NTAG 223 DNA", type: 4, subtypes: [2], majors: [4], sizes: [0x0F], product: .ntag223),
         Relative(name: "NTAG 223 DNA StatusDetect", type: 4, subtypes: [8], majors: [4], sizes: [0x0F]),
-        Relative(name: "NTAG 224 DNA", type: 4, subtypes: [2], majors: [5], sizes: [0x10]),
+        Relative(name: "NTAG 224 DNA", type: 4, subtypes: [2], majors: [5], sizes: [0x10], product: .ntag224),
         Relative(name: "NTAG 224 DNA StatusDetect", type: 4, subtypes: [8], majors: [5], sizes: [0x10]),
     ]
 }
@@ -198,7 +209,8 @@ extension Type2Product {
     /// the same type and size, later minor versions are listed later.
     public static let all: [Type2Product] = [
         ultralight, ultralightC, ultralightEV1UL11, ultralightEV1UL21, ultralightAES,
-        ntag203, ntag210, ntag212, ntag213, ntag215, ntag216, ntagI2C1K, ntagI2C2K, ntagI2CPlus1K, ntagI2CPlus2K,
+        ntag203, ntag210, ntag212, ntag213, ntag215, ntag216, ntag223, ntag224,
+        ntagI2C1K, ntagI2C2K, ntagI2CPlus1K, ntagI2CPlus2K,
     ]
 
     /// MIFARE Ultralight, MF0ICU1: 48 bytes.
@@ -313,6 +325,30 @@ extension Type2Product {
         pagesPerBit: 16
     )
 
+    /// NTAG 223 DNA, NT2H2331G0: 144 bytes, a password, a counter of readings, and a SUN message.
+    ///
+    /// Of the data sheets of NTAG 223 and 224 DNA, only parts were available (Proxmark3, `ntag22x_suncmac_recovery.py`;
+    /// NXP AN12998). That ACCESS, AUTH_LIM and the lock bits are those of NTAG213 and Ultralight AES is a guess. The
+    /// signature is not modelled.
+    public static let ntag223 = ntag22x(
+        "NTAG 223 DNA",
+        version: [0x00, 0x04, 0x04, 0x02, 0x04, 0x00, 0x0F, 0x03],
+        lastPage: 39,
+        pagesPerBit: 2,
+        lockControl: [0xA0, 0x0C, 0x34],
+        security: .password
+    )
+
+    /// NTAG 224 DNA, NT2H2421G0: 208 bytes, AES authentication, a counter of readings, and a SUN message.
+    public static let ntag224 = ntag22x(
+        "NTAG 224 DNA",
+        version: [0x00, 0x04, 0x04, 0x02, 0x05, 0x00, 0x10, 0x03],
+        lastPage: 55,
+        pagesPerBit: 4,
+        lockControl: [0xE0, 0x0A, 0x44],
+        security: .aes
+    )
+
     /// NTAG I2C 1K, NT3H1101: 888 bytes.
     public static let ntagI2C1K = ntagI2C("NTAG I2C 1K", minor: 0x01, size: 0x13, pageCount: 234)
 
@@ -370,6 +406,31 @@ extension Type2Product {
             lockControl: lockControl,
             features: counts ? [.mirror, .readingCounter] : [.mirror],
             configuration: [[counts ? 0x04 : 0x00, 0, 0, 0xFF], [0, 0, 0, 0]]
+        )
+    }
+
+    private static func ntag22x(
+        _ name: String,
+        version: [UInt8],
+        lastPage: Int,
+        pagesPerBit: Int,
+        lockControl: [UInt8],
+        security: Features
+    ) -> Type2Product {
+        let first = lastPage + 2
+        var factory = [first: [0x00, 0x00, 0x00, UInt8(first + 19)]]
+        if security.contains(.password) { factory[first + 2] = [0xFF, 0xFF, 0xFF, 0xFF] }
+        return Type2Product(
+            name: name,
+            pageCount: first + 19,
+            userPages: 4...lastPage,
+            version: version,
+            capabilitySize: UInt8((lastPage - 3) / 2),
+            lockControl: lockControl,
+            features: security.union([.version, .fastRead, .mirror, .readingCounter, .sun]),
+            dynamicLock: .ntag(lastPage: lastPage, pagesPerBit: pagesPerBit, lastByte: 0xBD),
+            configurationPage: first,
+            factoryConfiguration: factory
         )
     }
 

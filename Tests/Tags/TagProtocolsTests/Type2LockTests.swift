@@ -31,6 +31,8 @@ struct Type2LockTests {
         040201000f NTAG213 | 12 160 12 ff0f3f 38-40 41
         0402010011 NTAG215 | 3e 520 8 ff000f 128-130 131
         0402010013 NTAG216 | 6d 904 14 ff3f7f 224-226 227
+        040204000f NTAG 223 DNA | 12 160 12 ff0f3f 38-40 41
+        0402050010 NTAG 224 DNA | 1a 224 10 ff031f 52-56 57
         0405020113 NTAG I2C 1K | 6d 904 14 ff3f7f 224-226 none
         0405020213 NTAG I2C plus 1K | 6d 904 14 ff3f7f 224-226 227
         0405020115 NTAG I2C 2K | ea 1920 15 ff7fff 464-480 none
@@ -78,9 +80,9 @@ struct Type2LockTests {
         0404010013 NTAG216F | NTAG216
         040203000f NTAG 213 TT | NTAG213
         040201010f NTAG213 | NTAG213
-        040204000f NTAG 223 DNA | -
+        040204000f NTAG 223 DNA | NTAG 223 DNA
         040804000f NTAG 223 DNA StatusDetect | -
-        0402050010 NTAG 224 DNA | -
+        0402050010 NTAG 224 DNA | NTAG 224 DNA
         0408050010 NTAG 224 DNA StatusDetect | -
         0402010111 NTAG215 | NTAG215
         """
@@ -134,7 +136,8 @@ struct Type2LockTests {
     @Test(arguments: [
         ("MIFARE Ultralight C", 40, "ff000000"), ("NTAG203", 40, "ff000000"), ("NTAG212", 36, "ff031fbd"),
         ("MIFARE Ultralight EV1 UL21", 36, "ff031fbd"), ("NTAG213", 40, "ff0f3fbd"), ("NTAG215", 130, "ff000fbd"),
-        ("NTAG216", 226, "ff3f7fbd"), ("NTAG I2C 1K", 226, "ff3f7f00"), ("NTAG I2C 2K", 480, "ff7fff00"),
+        ("NTAG216", 226, "ff3f7fbd"), ("NTAG 224 DNA", 56, "ff031fbd"), ("NTAG I2C 1K", 226, "ff3f7f00"),
+        ("NTAG I2C 2K", 480, "ff7fff00"),
     ])
     func `Type 2 lock: every lock bit of the product is set, and every page of the message refuses a write`(
         name: String,

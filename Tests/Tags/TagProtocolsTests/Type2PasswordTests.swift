@@ -30,12 +30,12 @@ struct Type2PasswordTests {
     }
 
     private static let products: [Type2Product] = [
-        .ntag210, .ntag212, .ntag213, .ntag215, .ntag216, .ultralightEV1UL11, .ultralightEV1UL21,
+        .ntag210, .ntag212, .ntag213, .ntag215, .ntag216, .ntag223, .ultralightEV1UL11, .ultralightEV1UL21,
     ]
 
     /// The secret of a product: the password of the other tests, or a key.
     private static func secret(_ product: Type2Product) -> TagSecret {
-        let hasKey = [.ultralightC, .ultralightAES].contains(product)
+        let hasKey = [.ultralightC, .ultralightAES, .ntag224].contains(product)
         return hasKey ? TagSecret(Array(1...16)) : TagSecret([1, 2, 3, 4], acknowledgement: [0xAB, 0xCD])
     }
 
@@ -175,7 +175,10 @@ struct Type2PasswordTests {
 
     /// A protection is switched on, extended, or switched off, and every exchange and write of it is cut or answered
     /// without effect once.
-    @Test(arguments: products + [.ultralightC, .ultralightAES], [(nil, 2), (20, 2), (2, nil)] as [(Int?, Int?)])
+    @Test(
+        arguments: products + [.ultralightC, .ultralightAES, .ntag224],
+        [(nil, 2), (20, 2), (2, nil)] as [(Int?, Int?)]
+    )
     func `Type 2 protection, cut anywhere: the password opens the tag, and the same call completes it`(
         product: Type2Product,
         pages: (old: Int?, new: Int?)

@@ -25,8 +25,8 @@ struct FormatTests {
         var formats: [String: Set<TagImage.Format>] = [:]
         let all: Set<TagImage.Format> = [.flipper, .proxmarkJSON, .proxmarkBinary, .proxmarkText, .mfd]
         for product in Type2Product.all { formats[product.name] = all }
-        // Without a header they look like a MIFARE Ultralight EV1.
-        for name in ["NTAG210", "NTAG212", "NTAG I2C 1K"] { formats[name]?.remove(.mfd) }
+        // Without a header they look like a MIFARE Ultralight EV1 or AES.
+        for name in ["NTAG210", "NTAG212", "NTAG 223 DNA", "NTAG I2C 1K"] { formats[name]?.remove(.mfd) }
         // The client's pages are counted in a byte.
         formats["NTAG I2C 2K"] = [.flipper]
         formats["NTAG I2C plus 1K"]?.remove(.mfd)

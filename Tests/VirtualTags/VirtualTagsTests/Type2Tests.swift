@@ -20,6 +20,8 @@ struct Type2Tests {
         NTAG213         | 00 04 04 02 01 00 0f 03 | e1 10 12 00 01 03 a0 0c 34 03 00 fe | 2c | 144  | 2     | 43 44       | 41  | ff 0f 3f bd
         NTAG215         | 00 04 04 02 01 00 11 03 | e1 10 3e 00 03 00 fe 00             | 86 | 504  | 2     | 133 134     | 131 | ff 00 0f bd
         NTAG216         | 00 04 04 02 01 00 13 03 | e1 10 6d 00 03 00 fe 00             | e6 | 888  | 2     | 229 230     | 227 | ff 3f 7f bd
+        NTAG 223 DNA    | 00 04 04 02 04 00 0f 03 | e1 10 12 00 01 03 a0 0c 34 03 00 fe | 2f | 144  | 2     | 43 44 48 49 50 51 52 53 54 55 | 41 | ff 0f 3f bd
+        NTAG 224 DNA    | 00 04 04 02 05 00 10 03 | e1 10 1a 00 01 03 e0 0a 44 03 00 fe | 3f | 208  | 2     | 64 65 66 67 68 69 70 71 | 57 | ff 03 1f bd
         NTAG I2C 1K     | 00 04 04 05 02 01 13 03 | e1 10 6d 00 03 00 fe 00             | e9 | 888  |       |             |     | ff 3f 7f 00
         NTAG I2C 2K     | 00 04 04 05 02 01 15 03 | e1 10 ea 00 03 00 fe 00             | -  | 1904 |       |             |     | -
         NTAG I2C plus 1K | 00 04 04 05 02 02 13 03 | e1 10 6d 00 03 00 fe 00            | e9 | 888  |       |             | 227 | ff 3f 7f 00
@@ -56,7 +58,8 @@ struct Type2Tests {
             #expect(contents.countersOfProduct == cells[5].split(separator: " ").compactMap { Int($0) }, "\(name)")
             #expect(contents.secretPages == cells[6].split(separator: " ").compactMap { Int($0) }, "\(name)")
             #expect(product.firstConfigurationPage == Int(cells[7]), "\(name)")
-            #expect(product.readablePageCount == ["Ultralight C": 44, "Ultralight AES": 48][name] ?? product.pageCount)
+            let readable = ["Ultralight C": 44, "Ultralight AES": 48, "NTAG 223 DNA": 48, "NTAG 224 DNA": 64][name]
+            #expect(product.readablePageCount == readable ?? product.pageCount)
             guard let page = product.dynamicLockPage, cells[8] != "-" else { continue }
             let lock = hexText([UInt8(page)])
             try await play("== \(name)\na2 \(lock) ff ff ff ff -> ACK; page \(lock) -> \(cells[8])") { _ in
@@ -181,6 +184,37 @@ struct Type2Tests {
             """,
             on: type2
         )
+    }
+
+    @Test func `NTAG 22x DNA: UID, counter and code appear in the pages, and the keys are never read`() async throws {
+        // The text after the UID, with a key of zeros, and with the key 00 to 0F, which is stored in reverse.
+        let texts = ["x000000x07D358EFC5E2FD2F", "x000006x262B06250EE6AD17", "x000006xD50DBFEC75902978"]
+        let codes = texts.map { hexText("04A1B2C3D4E580\($0)".utf8) }
+        let key = ["0f 0e 0d 0c", "0b 0a 09 08", "07 06 05 04", "03 02 01 00"]
+        for (name, page, guarded) in [("NTAG 223 DNA", 41, "2b 2c"), ("NTAG 224 DNA", 57, "40 47")] {
+            let pages = (0..<15).map { hexText([UInt8(page + $0)]) }
+            try await play(
+                """
+                == \(name): from byte 3 of page 8; the counter is off
+                tag \(name); \(pages[0]) = 98 00 08 ff
+                3a 08 12 -> 00 00 00 \(codes[0]) 00*3; 30 \(pages[6]) -> .. 04 a1 b2 9f c3 d4 e5 80 72 48 00 00
+                == \(name): counted, and with another key, until its pages are locked
+                tag \(name); \(pages[0]) = 80 00 08 ff; \(pages[1]) = 10; counter 2 = 00 00 05
+                3a 08 11 -> \(codes[1]) 00 00; a2 \(pages[11]) \(key[0]) -> ACK; a2 \(pages[12]) \(key[1]) -> ACK
+                a2 \(pages[13]) \(key[2]) -> ACK; a2 \(pages[14]) \(key[3]) -> ACK; 3a 08 11 -> \(codes[2]) 00 00
+                a2 \(pages[4]) 80 00 00 00 -> ACK; a2 \(pages[14]) 00*4 -> NAK 0; wake; 30 \(pages[7]) -> NAK 0
+                == \(name): switched off, or without room
+                tag \(name); \(pages[0]) = 18 00 08 ff
+                3a 08 08 -> 00*4
+                tag \(name); \(pages[0]) = 80 00 \(hexText([UInt8(page - 10)])) ff
+                3a \(hexText([UInt8(page - 10)])) \(hexText([UInt8(page - 8)])) -> 00*12
+                """,
+                on: type2
+            )
+            let last = guarded.suffix(2)
+            let read = name == "NTAG 223 DNA" ? "00*8" : "NAK 0"
+            try await play("== \(name)\ntag \(name); \(last) = 01 02\n3a \(guarded) -> \(read)", on: type2)
+        }
     }
 
     @Test func `Type 2 contents: a short memory is completed with that of a new tag`() {

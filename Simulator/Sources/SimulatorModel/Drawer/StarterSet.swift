@@ -59,6 +59,15 @@ enum StarterSet {
         "areas": {"0000": {"services": [0, 5], "end": "fffe"}, "1100": {"services": [0, 5], "end": "17ff"}}}}}
         """
 
+    /// A sticker whose link has its UID, the number of readings and a code, with a key of zeros.
+    private static let genuineSticker = """
+        {"type": "T2T", "product": "NTAG 223 DNA", "uid": "04a1b2c3d4e523", "memory_hex": "\
+        04a1b29fc3d4e523d1480000e11012000103a00c340341d1013d55046578616d706c652e636f6d2f67656e75696e653f6d3d303030303030\
+        3030303030303030783030303030307830303030303030303030303030303030fe0000000000000000000000000000000000000000000000\
+        000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000bd90000c3c\
+        10000000"}
+        """
+
     /// Adds the tags to an empty drawer. Skips tags that can't be created here, such as a travel document if the
     /// system's cryptography is missing.
     static func fill(_ drawer: inout Drawer) {
@@ -66,8 +75,8 @@ enum StarterSet {
             guard let contents = try? NewTag.contents(tag.action) else { continue }
             _ = try? drawer.add(name: tag.name, TagImage(contents, format: .json))
         }
-        if let card = try? TagImage(parsing: Array(transitCard.utf8)) {
-            _ = try? drawer.add(name: "Card for trains and shops", card)
+        for (name, image) in [("Card for trains and shops", transitCard), ("Genuine bag", genuineSticker)] {
+            if let tag = try? TagImage(parsing: Array(image.utf8)) { _ = try? drawer.add(name: name, tag) }
         }
         if let contents = try? NewTag.contents(["product": "NTAG213", "link": "https://example.com/locked"]),
             let editor = VirtualTagEditor(contents), (try? editor.lock()) != nil, let locked = editor.contents

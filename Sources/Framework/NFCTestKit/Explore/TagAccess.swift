@@ -66,7 +66,7 @@ extension Type2Contents {
     /// The pages of the password, or of the key; empty for a product without them.
     private var passwordPages: [Int] {
         // After a password comes its acknowledgement, which opens nothing.
-        secretPages.count == 2 ? [secretPages[0]] : secretPages
+        access == nil ? product.keyPages.map(Array.init) ?? [] : Array(secretPages.prefix(1))
     }
 
     private func bytes(of page: Int) -> [UInt8] { Array(memory.dropFirst(4 * page).prefix(4)) }
@@ -74,7 +74,7 @@ extension Type2Contents {
     fileprivate mutating func removeProtection() {
         // AUTH0 is the last byte of the first configuration page, or the first byte of page 42 of Ultralight C.
         guard let page = product.firstConfigurationPage else { return }
-        let index = 4 * page + (passwordPages.count == 1 ? 3 : 0)
+        let index = 4 * page + (product.configurationPage == nil ? 0 : 3)
         if memory.indices.contains(index) { memory[index] = 0xFF }
     }
 

@@ -86,7 +86,7 @@ private struct ProtectionPages {
 }
 
 /// The password of NTAG21x and MIFARE Ultralight EV1 (NTAG213/215/216 data sheet, 8.8), and the keys of MIFARE Ultralight C
-/// (MF0ICU2 data sheet, 7.5.5) and AES.
+/// (MF0ICU2 data sheet, 7.5.5) and AES, and of NTAG 224 DNA.
 extension Type2Tag: PasswordProtected {
     /// A password, and the tag's expected acknowledgement.
     public struct Password: Sendable, Hashable {
@@ -193,9 +193,10 @@ extension Type2Tag: PasswordProtected {
 
     /// Checks that no lock bit of Ultralight C or AES prevents a write to the configuration or the key.
     private func checkConfigurationLocks(_ written: [Int], _ product: Type2Product) async throws(TagError) {
-        if product.features.contains(.aes), let page = written.last, page >= 48 {
-            try await fetch(45..<46)
-            if memory[unit: 45]?.hasBit(6) == true { throw Self.locked(page) }
+        if product.features.contains(.aes), let keys = product.keyPages, let page = written.last, keys.contains(page) {
+            let lock = keys.lowerBound - 3
+            try await fetch(lock..<lock + 1)
+            if memory[unit: lock]?.hasBit(6) == true { throw Self.locked(page) }
         }
         guard product.features.contains(.tripleDES), let field = product.dynamicLock else { return }
         try await fetch(field.page..<field.page + 1)

@@ -123,7 +123,9 @@ package struct SecretFinder: Sendable, Hashable {
     private func isSecret(_ page: Int) -> Bool { pages.contains { $0.contains(page) } }
 
     /// The pages of PWD and PACK, or of the keys, of every product (data sheets of NTAG and MIFARE Ultralight).
-    private static let anyPages: [Range<Int>] = [0x12..<0x14, 0x27..<0x29, 0x2B..<0x38, 0x85..<0x87, 0xE5..<0xE7]
+    private static let anyPages: [Range<Int>] = [
+        0x12..<0x14, 0x27..<0x29, 0x2B..<0x38, 0x40..<0x48, 0x85..<0x87, 0xE5..<0xE7,
+    ]
 
     /// Returns the pages of PWD and PACK, or of the AES keys, depending on the product's size.
     private static func pages(ofVersion version: [UInt8]) -> [Range<Int>] {
@@ -133,7 +135,9 @@ package struct SecretFinder: Sendable, Hashable {
         case (_, 0x0E): return [0x27..<0x29]
         // MIFARE Ultralight AES.
         case (0x03, 0x0F): return [0x30..<0x38]
-        case (0x04, 0x0F): return [0x2B..<0x2D]
+        // NTAG213, with the keys of NTAG 223 DNA.
+        case (0x04, 0x0F): return [0x2B..<0x2D] + (version[4] == 0x04 ? [0x34..<0x38] : [])
+        case (0x04, 0x10): return [0x40..<0x48]
         case (0x04, 0x11): return [0x85..<0x87]
         case (0x04, 0x13), (0x04, 0x15): return [0xE5..<0xE7]
         default: return []
@@ -146,8 +150,9 @@ package struct SecretFinder: Sendable, Hashable {
         switch size {
         case 0x06: [0x12..<0x14]
         case 0x10: [0x27..<0x29]
-        // NTAG213, Ultralight C and Ultralight AES.
+        // NTAG213, NTAG 223 DNA, Ultralight C and Ultralight AES.
         case 0x12: [0x2B..<0x38]
+        case 0x1A: [0x40..<0x48]
         case 0x3E, 0x3F: [0x85..<0x87]
         case 0x6D: [0xE5..<0xE7]
         default: anyPages

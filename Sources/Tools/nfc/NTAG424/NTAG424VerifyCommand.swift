@@ -23,7 +23,9 @@ struct NTAG424VerifyCommand: ParsableCommand {
               counter                    ctr, counter, n
               encrypted data             enc
             A tag in LRP mode is known by its longer encrypted UID and counter, 48 digits
-            in place of 32, or by its code.
+            in place of 32, or by its code. An NTAG 223 DNA or 224 DNA writes UID, counter
+            and code in one parameter, with x in between; --key is then the key of its SUN
+            message.
 
             The code covers the link from the encrypted data to the code, or nothing
             if there are no encrypted data. For other tags, --mac-from names the
@@ -79,6 +81,12 @@ struct NTAG424VerifyCommand: ParsableCommand {
 
     func run() throws {
         let link = try DynamicLink(link)
+        if let (identity, code) = link.sun, let uid = identity.uid, let counter = identity.counter {
+            let key = try keyOptions.keys().fileRead.bytes
+            let expected = try DynamicMessagingCodes.sunCode(uid: uid, counter: counter, key: key)
+            guard ConstantTime.areEqual(code, expected) else { throw Self.notGenuine }
+            return try accept(identity)
+        }
         let places = (
             picc: try link.find(picc, ["picc_data", "picc", "e"]),
             code: try link.find(cmac, ["cmac", "mac", "c", "m"]),
@@ -113,6 +121,10 @@ struct NTAG424VerifyCommand: ParsableCommand {
             guard let encrypted = link.bytes(place), encrypted.count.isMultiple(of: 16) else { throw Self.notGenuine }
             data = try codes.decrypt(encrypted)
         }
+        try accept(identity, data: data)
+    }
+
+    private func accept(_ identity: PICCData, data: [UInt8]? = nil) throws {
         try checkCounter(of: identity)
         printResult(
             json: json,
@@ -196,6 +208,18 @@ private struct DynamicLink {
                 throw CommandFailure("not-genuine", "The link has two parameters with the same name: \(name).")
             }
         }
+    }
+
+    /// The SUN message of an NTAG 223 DNA or 224 DNA: UID, counter and code, with `x` in between; nil if there is none.
+    var sun: (PICCData, code: [UInt8])? {
+        values.values.lazy.compactMap { place -> (PICCData, code: [UInt8])? in
+            let (uid, counter) = (place.lowerBound, place.lowerBound + 15)
+            guard place.count == 38, text[uid + 14] == UInt8(ascii: "x"), text[counter + 6] == UInt8(ascii: "x"),
+                let identity = plainIdentity(uid..<uid + 14, counter..<counter + 6),
+                let code = bytes(counter + 7..<place.upperBound)
+            else { return nil }
+            return (identity, code)
+        }.first
     }
 
     /// The place of a parameter's value: that of the given name, or of the first usual name that the link has.

@@ -11,8 +11,8 @@ struct TagProtectCommand: AsyncParsableCommand {
         commandName: "protect",
         abstract: "Protect a tag with a password, for writing, or for reading too.",
         discussion: """
-            For NTAG21x, MIFARE Ultralight EV1, C and AES, ICODE SLIX2, ST25TV02K,
-            ST25TV512, ST25DV and FeliCa Lite-S. The protection of a FeliCa Lite-S can't
+            For NTAG21x and 22x, MIFARE Ultralight EV1, C and AES, ICODE SLIX2,
+            ST25TV02K, ST25TV512, ST25DV and FeliCa Lite-S. The protection of a FeliCa Lite-S can't
             be undone. It shows what will change, and asks first. On a tag that is
             protected already, give its password to change what it protects. To change
             the password itself, use nfc tag unprotect first.

@@ -310,13 +310,15 @@ extension Type2Chip {
 
     // MARK: Mirror
 
-    /// Inserts the UID and the counter in ASCII, if configured (NTAG213/215/216 data sheet, 8.5.7 and 8.6).
+    /// Inserts the UID and the counter in ASCII, if configured (NTAG213/215/216 data sheet, 8.5.7 and 8.6), or the SUN
+    /// message, which also has a code.
     func insertMirror(over pages: Range<Int>, in bytes: inout [UInt8], at start: Int) {
-        let mode = configuration(0, 0) >> 6
+        let isSUN = product.features.contains(.sun)
+        let mode = isSUN ? configuration(0, 0) >> 7 * 3 : configuration(0, 0) >> 6
         let firstPage = Int(configuration(0, 2))
         guard mode != 0, firstPage > 3, firstPage <= product.userPages.upperBound else { return }
-        let text = mirrorText(mode)
-        let position = firstPage * 4 + Int(configuration(0, 0) >> 4 & 0x03)
+        let text = mirrorText(mode) + (isSUN ? [UInt8(ascii: "x")] + messageCode.hexadecimalDigits : [])
+        let position = firstPage * 4 + Int(configuration(0, 0) >> (isSUN ? 3 : 4) & 0x03)
         let end = (product.userPages.upperBound + 1) * 4
         guard position + text.count <= end else { return }
         for (index, character) in text.enumerated() {
@@ -335,6 +337,13 @@ extension Type2Chip {
         case (3, true): contents.uid.hexadecimalDigits + [UInt8(ascii: "x")] + counter
         default: []
         }
+    }
+
+    /// The code of the SUN message, over UID and counter (NXP AN12998); zeros without the system's OpenSSL.
+    private var messageCode: [UInt8] {
+        let key = product.aesPages.map { contents.memory[($0.upperBound - 4) * 4..<$0.upperBound * 4].reversed() } ?? []
+        let code = try? DynamicMessagingCodes.sunCode(uid: contents.uid, counter: contents.counters[2], key: key)
+        return code ?? [UInt8](repeating: 0, count: 8)
     }
 }
 
@@ -368,9 +377,11 @@ extension Type2Chip {
         if page >= latched.protectionStart, !isAuthenticated { return false }
         if LockField.statically.locks(page, bits: latched.staticLocks) { return false }
         if let lock = product.dynamicLock, lock.locks(page, bits: latched.dynamicLocks) { return false }
-        // The lock bit of the DataProtKey of Ultralight AES.
-        let isKeyLocked = product.features.contains(.aes) && contents.memory[45 * 4] & 0x40 != 0
-        if isKeyLocked, (48..<52).contains(page) { return false }
+        // The lock bits of the key that protects the memory, and of the key of the SUN message.
+        if let keys = product.aesPages, keys.contains(page) {
+            let bit: UInt8 = page < keys.lowerBound + 4 ? 0x40 : product.features.contains(.sun) ? 0x80 : 0
+            if contents.memory[(keys.lowerBound - 3) * 4] & bit != 0 { return false }
+        }
         if latched.isConfigurationLocked, let start = product.configurationPage, (start...(start + 1)).contains(page) {
             return false
         }
@@ -511,13 +522,13 @@ extension Type2Chip {
         return .data(Array(contents.memory[((start + 3) * 4)..<((start + 3) * 4 + 2)]))
     }
 
-    /// AUTH_LIM of Ultralight AES: after this many wrong proofs, it accepts no more; 0 for no limit.
+    /// AUTH_LIM of Ultralight AES and NTAG 224 DNA: after this many wrong proofs, it accepts no more; 0 for no limit.
     private var keyLimit: Int {
         product.features.contains(.aes) ? Int(configuration(1, 2)) | Int(configuration(1, 3) & 0x03) << 8 : 0
     }
 
     /// AUTHENTICATE of Ultralight C and AES, first command: an encrypted challenge (MF0ICU2 data sheet, 7.5.5 and 7.6.7).
-    /// Of the keys of Ultralight AES, only the DataProtKey is modelled.
+    /// Of the keys of Ultralight AES, only the DataProtKey is modelled. NTAG 224 DNA authenticates in the same way.
     ///
     /// Without the system's OpenSSL, the tag behaves as if its key were unknown.
     mutating func beginKey(_ argument: UInt8) -> Reply {

@@ -52,7 +52,7 @@ public struct Type2Contents: Sendable, Hashable {
     public var version: [UInt8]?
     /// The answer to READ_SIG, 32 bytes; zeros by default.
     public var signature: [UInt8]
-    /// The three 24-bit counters. NTAG213, 215 and 216 use the last one.
+    /// The three 24-bit counters. NTAG213, 215, 216, 223 DNA and 224 DNA use the last one.
     public var counters: [UInt32]
     /// The answers to CHECK_TEARING_EVENT: BD for an intact counter.
     public var tearingFlags: [UInt8]
@@ -173,7 +173,7 @@ extension Type2Contents {
             pages += [start + 2, start + 3]
         }
         if product.features.contains(.tripleDES) { pages += 44...47 }
-        if product.features.contains(.aes) { pages += 48...55 }
+        pages += product.aesPages.map(Array.init) ?? []
         return pages
     }
 }
