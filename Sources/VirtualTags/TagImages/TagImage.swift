@@ -479,7 +479,7 @@ extension Type4Contents {
             text =
                 "The image does not have the data of \(TagImage.list(unread)). On the virtual tag, data files contain "
                 + "zeros and record files are empty."
-        case .ndef, .ntag424, .emrtd, .applications: return []
+        case .ndef, .ntag424, .emrtd, .mifarePlus, .applications: return []
         }
         return [text]
     }
@@ -491,7 +491,7 @@ extension Type4Contents {
         case .desfire(let contents): version = contents.version
         case .ntag424(let contents): version = contents.version
         case .version(let contents): version = contents.version
-        case .ndef, .emrtd, .emv, .applications, .unspecified: return []
+        case .ndef, .mifarePlus, .emrtd, .emv, .applications, .unspecified: return []
         }
         // A card with a random UID also hides its permanent UID in the version, behind zeros.
         let ownUID = Array(version.dropFirst(14).prefix(7))

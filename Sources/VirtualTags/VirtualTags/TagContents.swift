@@ -64,6 +64,7 @@ public indirect enum TagContents: Sendable, Hashable {
                 switch contents.kind {
                 case .desfire(let desfire): CardName.ofNXP(hardware: desfire.version)
                 case .version(let card): CardName.ofNXP(hardware: card.version)
+                case .mifarePlus(let card): CardName.ofNXP(hardware: card.version)
                 default: nil
                 }
             case .type5(let contents) where !Type5Product.all.contains(contents.product):
@@ -150,6 +151,7 @@ extension Type4Contents {
         case .desfire(let contents):
             ([contents.masterKey] + contents.applications.flatMap(\.keys)).contains { !$0.isZero }
         case .ntag424(let contents): contents.keys.contains { !$0.isZero }
+        case .mifarePlus(let contents): contents.keys.values.contains { $0.bytes.contains { $0 != 0xFF } }
         // A travel document has a person's data, a payment card its number, an application its keys.
         case .emrtd, .emv, .applications: true
         }
@@ -191,6 +193,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         case genericType4B
         case desfire(DESFireContents.Size)
         case ntag424
+        case mifarePlus(ClassicProduct)
         /// A card with one of the applications of ``StoredApplications``, by its name.
         case application(String)
         case type5(Type5Product)
@@ -217,6 +220,8 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
             TagProduct(name: "MIFARE DESFire EV1 4K", kind: .desfire(.kilobytes4)),
             TagProduct(name: "MIFARE DESFire EV1 8K", kind: .desfire(.kilobytes8)),
             TagProduct(name: "NTAG 424 DNA", kind: .ntag424),
+            TagProduct(name: "MIFARE Plus EV1 2K SL3", kind: .mifarePlus(.plus2K)),
+            TagProduct(name: "MIFARE Plus EV1 4K SL3", kind: .mifarePlus(.classic4K)),
             TagProduct(name: "OATH card", kind: .application("oath")),
             TagProduct(name: "PIV card", kind: .application("piv")),
             TagProduct(name: "EMV test card", kind: .application("emv")),
@@ -250,14 +255,14 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         case .feliCaLiteS, .genericType3: 3
         case .genericType4A, .genericType4B, .desfire, .ntag424: 4
         case .type5, .genericType5: 5
-        case .classic, .application: nil
+        case .classic, .mifarePlus, .application: nil
         }
     }
 
     /// The possible lengths of the UID in bytes. For a Type 3 tag, the UID is the IDm; for a Type 4B tag, the PUPI.
     public var identifierLengths: [Int] {
         switch kind {
-        case .type1, .type2, .desfire, .ntag424, .application: [7]
+        case .type1, .type2, .desfire, .ntag424, .mifarePlus, .application: [7]
         case .genericType4A: [4, 7, 10]
         case .genericType4B: [4]
         case .feliCaLiteS, .genericType3, .type5, .genericType5: [8]
@@ -299,6 +304,10 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
             return Self.card(uid, ats: [0x06, 0x75, 0x77, 0x81, 0x02, 0x80], .desfire(.ndef(uid: uid, size: size)))
         case .ntag424:
             return Self.card(uid, ats: [0x06, 0x77, 0x77, 0x71, 0x02, 0x80], .ntag424(NTAG424Contents(uid: uid)))
+        case .mifarePlus(let size):
+            let ats: [UInt8] = [0x0C, 0x75, 0x77, 0x80, 0x02, 0xC1, 0x05, 0x21, 0x30, 0x00, 0x77, 0xC1]
+            let frontEnd = Type4FrontEnd.nfcA(uid: uid, atqa: size.atqa(uidLength: uid.count), ats: ats)
+            return .type4(Type4Contents(frontEnd: frontEnd, kind: .mifarePlus(.init(blank: size, uid: uid))))
         case .application(let name):
             // The historical bytes declare chains of commands and extended length (ISO/IEC 7816-4, 12.1.1).
             let ats: [UInt8] = [0x0A, 0x78, 0x80, 0x70, 0x02, 0x80, 0x73, 0x80, 0x01, 0xC0]
@@ -324,7 +333,8 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         }
         switch kind {
         case .type1: return random(7)
-        case .type2, .genericType4A, .desfire, .ntag424, .application: return Type2Contents.randomUID(using: &generator)
+        case .type2, .genericType4A, .desfire, .ntag424, .mifarePlus, .application:
+            return Type2Contents.randomUID(using: &generator)
         // Manufacturer 02FE is for NFC Forum tags without a known product.
         case .feliCaLiteS, .genericType3: return [0x02, 0xFE] + random(6)
         case .genericType4B: return random(4)

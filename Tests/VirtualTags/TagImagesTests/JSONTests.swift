@@ -275,6 +275,26 @@ struct JSONContentsTests {
         }
     }
 
+    @Test func `JSON MIFARE Plus: keys are kept; a key or a size that the card has not is malformed`() throws {
+        let digits = "0102030405060708090a0b0c0d0e0f10"
+        let contents = try #require(TagProduct(named: "MIFARE Plus EV1 2K SL3")).blank(uid: [4, 1, 2, 3, 4, 5, 6])
+        let text = try contents.text()
+        #expect(!text.contains("keys") && text.contains("\"atqa\": \"0044\""))
+        let rows: [(String, TagImageError.Code?)] = [
+            ("4000", nil), ("403f", nil), ("9000", nil), ("9001", nil), ("4040", .malformed), ("9002", .malformed),
+            ("x", .malformed),
+        ]
+        for (number, code) in rows {
+            let keyed = text.replacing("}\n", with: ", \"keys\": {\"\(number)\": \"aes:\(digits)\"}}\n")
+            #expect(Files.failure(keyed)?.code == code, "\(number)")
+            guard code == nil else { continue }
+            let held = try TagImage(parsing: Array(keyed.utf8)).contents
+            #expect(try held.text() == keyed && held.holdsSecrets && held != contents)
+        }
+        let short = text.replacing("0000000000000000", with: "", maxReplacements: 1)
+        #expect(Files.failure(short)?.code == .malformed)
+    }
+
     @Test func `JSON card of applications: kept with any account name; an unknown or invalid value is named`() throws {
         func text(_ applications: String) -> [UInt8] {
             let head = #"{"type": "T4T", "product": "ISO 7816 card", "uid": "04a1b2c3d4e580", "ats": "0578807002", "#

@@ -182,6 +182,9 @@ struct MemoryMap: Sendable, Hashable {
             return applications.values.sorted { $0.key < $1.key }.flatMap { name, values in
                 values.sorted { $0.key < $1.key }.map { file("\(name), \($0.key)", $0.value, "through commands") }
             }
+        case .mifarePlus(let contents):
+            guard let size = ClassicProduct(memorySize: contents.memory.count) else { return [] }
+            return regions(ClassicContents(size, memory: contents.memory))
         case .emv, .version, .unspecified: return []
         }
     }

@@ -15,7 +15,7 @@ enum PhoneLimits {
                 "A phone gives apps no access to payment cards: Core NFC does not select their applications."
             case .version, .unspecified:
                 "The simulator knows only this card's activation. A phone detects it, but can't read anything."
-            case .ndef, .desfire, .ntag424, .emrtd, .applications: nil
+            case .ndef, .desfire, .ntag424, .emrtd, .mifarePlus, .applications: nil
             }
         case .type3(.standard(let contents)) where !contents.systems.contains { $0.code == 0x12FC }:
             "An app must list this card's system codes in its Info.plist. In some regions, only the Wallet reads this card."

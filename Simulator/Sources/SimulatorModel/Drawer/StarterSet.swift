@@ -38,6 +38,7 @@ enum StarterSet {
             ]
         ),
         ("Old door card", ["product": "MIFARE Classic 1K"]),
+        ("New door card", ["product": "MIFARE Plus EV1 2K SL3"]),
         ("One-time passwords", ["product": "OATH card"]),
         ("Badge with certificates", ["product": "PIV card"]),
         ("Payment card for tests", ["product": "EMV test card"]),

@@ -255,7 +255,7 @@ extension Type4Contents {
                 }
             }
         case .ntag424(let contents): contents.files.map { Self.area(of: "file \($0.number)", $0.data) }
-        case .emrtd, .emv, .version, .applications, .unspecified: []
+        case .emrtd, .emv, .mifarePlus, .version, .applications, .unspecified: []
         }
     }
 

@@ -347,7 +347,7 @@ extension TagContents {
             case .ntag424(var card):
                 card.uid = uid
                 contents.kind = .ntag424(card)
-            case .ndef, .emrtd, .emv, .version, .applications, .unspecified: break
+            case .ndef, .emrtd, .emv, .mifarePlus, .version, .applications, .unspecified: break
             }
             return .type4(contents)
         case .type5(var contents):

@@ -191,6 +191,8 @@ package struct SecretFinder: Sendable, Hashable {
         if cla == 0xFF { return reader(bytes, data) }
         // CHANGE KEY of DESFire and NTAG 424 DNA. The factory key, which everybody knows, can decrypt it.
         if cla == 0x90, ins == 0xC4 { return data + 1 < bytes.endIndex ? [data + 1..<bytes.endIndex] : [] }
+        // A key that a MIFARE Plus gets, which that key's factory value can decrypt.
+        if cla & 0xFE == 0xA0, bytes.count == 27, bytes[start + 2] >= 0x40 { return [start + 3..<bytes.endIndex] }
         // Native DESFire commands have the same codes. With secure messaging, no PIN is sent unencrypted.
         guard cla & 0x8C == 0 || cla == 0x80, bytes[start + 2] == 0 || ins != 0x20 else { return [] }
         switch ins {

@@ -364,6 +364,8 @@ extension Type4Contents {
         switch kind {
         case .unspecified:
             return [TagFact("Card", "only its activation data is known")]
+        case .mifarePlus(let contents):
+            return [TagFact("Version", "version_hex", hex: contents.version)]
         case .version(let contents):
             return [
                 TagFact("Card", "\(contents.chip), of which only the version is known", "chip", contents.chip),

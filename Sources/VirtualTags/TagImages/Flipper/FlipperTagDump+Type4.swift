@@ -73,7 +73,7 @@ extension FlipperTagDump {
         case (_, .ndef(let files)):
             guard let fields = fields(ofFiles: files) else { return nil }
             (deviceType, lines) = ("Type 4 Tag", fields)
-        case (_, .ntag424), (_, .emrtd), (_, .applications): return nil
+        case (_, .ntag424), (_, .emrtd), (_, .mifarePlus), (_, .applications): return nil
         }
         return FlipperLine.header(deviceType: deviceType, uid: contents.identifier)
             + activation(of: contents.frontEnd) + lines

@@ -10,6 +10,7 @@ extension JSONImage {
     /// - MIFARE DESFire: the NDEF application in `files`, or all `applications`; and `get_version`, `free_memory`,
     ///   `keys` and `key_settings`.
     /// - NTAG 424 DNA: its three files, `read_counter`, `signature`, `keys`, `file_settings`, and `lrp` for LRP mode.
+    /// - MIFARE Plus EV1: `memory_hex`, and the `keys` that are not those of a new card, by number in hexadecimal.
     /// - NTAG 4xx or MIFARE Plus known only by its version: `get_version`.
     /// - Travel document: `mrz`. It needs no `ats` and no `files`.
     /// - Card of ISO/IEC 7816: `applications` by name, each with its values by name, in hexadecimal.
@@ -25,6 +26,7 @@ extension JSONImage {
         case "NTAG 424 DNA": kind = .ntag424(try ntag424(fields))
         case "eMRTD": kind = .emrtd(try emrtd(fields))
         case "EMV card": kind = .emv(try emv(fields))
+        case "MIFARE Plus EV1": kind = .mifarePlus(try mifarePlus(fields))
         case "ISO 7816 card": kind = .applications(try applications(fields))
         case "generic ISO 14443-4": kind = .unspecified
         default: kind = .version(try version(fields))
@@ -58,6 +60,9 @@ extension JSONImage {
             if let number = emrtd.accessNumber { members.append(("can", JSONText.quoted(number))) }
             if let key = emrtd.chipKey { members.append(("chip_key", quoted(key))) }
         case .emv(let emv): members += self.members(of: emv)
+        case .mifarePlus(let plus):
+            members.append(("memory_hex", quoted(plus.memory)))
+            members += member(plus.keys.sorted { $0.key < $1.key }.map { ($0.key.bigEndianBytes.hexText(), $0.value) })
         case .version(let version): members += self.members(of: version)
         case .applications(let applications):
             let texts = applications.values.sorted { $0.key < $1.key }.map { name, values in
@@ -122,7 +127,7 @@ extension JSONImage {
         return data
     }
 
-    // MARK: NTAG 424 DNA
+    // MARK: NTAG 424 DNA and MIFARE Plus
 
     /// `file_settings` contains the data of CHANGE FILE SETTINGS by file identifier: FileOption, access rights, and the
     /// settings of secure dynamic messaging.
@@ -171,6 +176,22 @@ extension JSONImage {
             (file.isoIdentifier.bigEndianBytes.hexText(), quoted(file.settings))
         }
         return settings.isEmpty ? members : members + [("file_settings", object(settings))]
+    }
+
+    private static func mifarePlus(_ fields: JSONFields) throws(TagImageError) -> MIFAREPlusContents {
+        let memory = try fields.bytes("memory_hex")
+        guard let size = ClassicProduct(memorySize: memory.count), size == .plus2K || size == .classic4K else {
+            throw fields.malformed("memory_hex", "is not 2048 or 4096 bytes")
+        }
+        var contents = MIFAREPlusContents(blank: size, uid: Array(memory.prefix(7)))
+        contents.memory = memory
+        for (name, key) in try keys(fields) {
+            guard let number = UInt16(name, radix: 16), contents.key(number) != nil, key.kind == .aes else {
+                throw fields.error(.malformed, "keys", "The card has no AES key \"\(name)\".")
+            }
+            contents.keys[number] = key
+        }
+        return contents
     }
 
     // MARK: Travel documents

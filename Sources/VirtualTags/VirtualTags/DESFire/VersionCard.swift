@@ -50,7 +50,7 @@ public struct VersionCard: Card {
     public let contents: VersionCardContents
     private var pending: [[UInt8]] = []
     /// As on a MIFARE DESFire (MIFARE Plus: flutter_nfc_kit #216).
-    private var refusesNative = false
+    private(set) var refusesNative = false
 
     /// Creates a card.
     public init(_ contents: VersionCardContents) { self.contents = contents }

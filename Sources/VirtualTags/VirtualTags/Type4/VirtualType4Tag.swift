@@ -168,6 +168,7 @@ public struct Type4Contents: Sendable, Hashable {
         case emrtd(EMRTDContents)
         /// A payment card, with the data that a dump contains.
         case emv(EMVContents)
+        case mifarePlus(MIFAREPlusContents)
         /// An NXP card known only by its activation and version.
         case version(VersionCardContents)
         /// A card of ISO/IEC 7816 with applications whose data an image holds.
@@ -195,6 +196,7 @@ public struct Type4Contents: Sendable, Hashable {
         case .ntag424: "NTAG 424 DNA"
         case .emrtd: "eMRTD"
         case .emv: "EMV card"
+        case .mifarePlus: "MIFARE Plus EV1"
         case .version(let contents): contents.family.rawValue
         case .applications: "ISO 7816 card"
         case .unspecified: "generic ISO 14443-4"
@@ -215,6 +217,7 @@ extension VirtualType4Tag {
             case .ntag424(let ntag424): NTAG424Card(ntag424)
             case .emrtd(let emrtd): EMRTDCard(emrtd)
             case .emv(let emv): EMVCard(emv)
+            case .mifarePlus(let plus): MIFAREPlusCard(plus)
             case .version(let version): VersionCard(version)
             case .applications(let applications): applications.card
             case .unspecified: ApplicationCard([])
@@ -238,6 +241,7 @@ extension VirtualType4Tag {
         case let card as NTAG424Card: kind = .ntag424(card.contents)
         case let card as EMRTDCard: kind = .emrtd(card.contents)
         case let card as EMVCard: kind = .emv(card.contents)
+        case let card as MIFAREPlusCard: kind = .mifarePlus(card.contents)
         case let card as VersionCard: kind = .version(card.contents)
         case let card as ApplicationCard where card.applications.isEmpty: kind = .unspecified
         case let card as ApplicationCard:
