@@ -109,7 +109,8 @@ struct ReadingTests {
         try camera.close()
         try daemon.waits(for: "not-reading unsupported")
         #expect(daemon.end() == 0)
-        #expect(daemon.events.filter { $0 == "reading" }.count == 3 && !daemon.events.contains("not-eligible"))
+        // A tag that comes before the reader has stopped may be read, ignored, and read again.
+        #expect(daemon.events.filter { $0 == "reading" }.count == 3)
     }
 
     @Test func `nfcd in airplane mode: tags are read again when a radio goes on or the radios' device ends`() throws {
