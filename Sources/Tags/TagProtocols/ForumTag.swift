@@ -99,12 +99,11 @@ extension Type5Tag: BlockLockingTag {}
 
 extension BlockLockingTag {
     /// Checks that blocks are behind the capability container.
-    func checkLocking(_ blocks: ClosedRange<Int>, behind container: Int) throws(TagError) {
+    func checkRange(_ blocks: ClosedRange<Int>, behind container: Int) throws(TagError) {
         guard blocks.lowerBound <= container else { return }
-        throw TagError(
-            .unsupported,
-            "Block \(container) holds the capability container. To make the whole tag read-only, lock it without blocks."
-        )
+        let reason =
+            "The capability container ends in block \(container). To make the whole tag read-only, lock it without blocks."
+        throw TagError(.unsupported, reason)
     }
 }
 

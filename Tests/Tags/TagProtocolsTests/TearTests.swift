@@ -167,6 +167,39 @@ struct TearTests {
         #expect(cuts > 0)
     }
 
+    @Test(arguments: [("Topaz 96", 5...9), ("NTAG213", 14...21), ("NTAG216", 14...31), ("ICODE SLIX2", 5...9)])
+    func `Lock of blocks, cut at any exchange: the message stays, the same lock completes it, and others stay open`(
+        name: String,
+        blocks: ClosedRange<Int>
+    ) async throws {
+        let model = try ProductModel.named(name)
+        func lock(_ tag: any VirtualTag, _ plan: FaultPlan = FaultPlan()) async throws -> TagError.Code? {
+            let bench = try await ProductBench(tag)
+            bench.field.arm(plan)
+            let reader = try #require(bench.reader as? any BlockLockingTag)
+            return await errorCode { _ = try await reader.lock(blocks: blocks, performs: true) }
+        }
+        let whole = model.make(message(20))
+        #expect(try await lock(whole) == nil)
+        var cuts = 0
+        while true {
+            let tag = model.make(message(20))
+            guard try await lock(tag, .loss(atExchange: cuts)) != nil else { break }
+            cuts += 1
+            #expect(try await ProductBench(model.copy(tag)).reader.readNDEF() == message(20), "\(cuts)")
+            let again = model.copy(tag)
+            #expect(try await lock(again) == nil, "\(cuts)")
+            #expect(TagContents(of: again) == TagContents(of: whole), "\(cuts)")
+        }
+        #expect(cuts > 2)
+        // The blocks before stay open; a password guards the lock bits, too.
+        try await ProductBench(whole).reader.writeNDEF(message(4))
+        guard let owner = try await ProductBench(whole).reader as? Type2Tag else { return }
+        _ = try await owner.changeProtection(with: TagSecret([1, 2, 3, 4])) { $0.first = 2 }
+        let stranger = try #require(try await ProductBench(model.copy(whole)).reader as? Type2Tag)
+        #expect(await errorCode { _ = try await stranger.lock(blocks: 10...11, performs: false) } == .keyNeeded)
+    }
+
     /// Blank tags: how each is made.
     private static let blanks: [(name: String, make: @Sendable () -> any VirtualTag)] = {
         var list: [(name: String, make: @Sendable () -> any VirtualTag)] = []

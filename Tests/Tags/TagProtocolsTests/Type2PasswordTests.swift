@@ -186,7 +186,7 @@ struct Type2PasswordTests {
         let page = try #require(product.firstConfigurationPage)
         let secret = Self.secret(product)
         func protection(_ first: Int?) -> TagProtection {
-            let tries = product == .ultralightC ? 0 : 3
+            let tries = [.ultralightC, .ntag223, .ntag224].contains(product) ? 0 : 3
             return first.map { TagProtection(first: min($0, page), protectsReading: $0 == 2, tries: tries) }
                 ?? .none
         }

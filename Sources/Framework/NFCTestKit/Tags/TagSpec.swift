@@ -347,7 +347,10 @@ extension TagContents {
             case .ntag424(var card):
                 card.uid = uid
                 contents.kind = .ntag424(card)
-            case .ndef, .emrtd, .emv, .mifarePlus, .version, .applications, .unspecified: break
+            case .mifarePlus(var card):
+                card.memory.replaceSubrange(0..<uid.count, with: uid)
+                contents.kind = .mifarePlus(card)
+            case .ndef, .emrtd, .emv, .version, .applications, .unspecified: break
             }
             return .type4(contents)
         case .type5(var contents):

@@ -85,7 +85,7 @@ struct FieldTagFinder {
         let origin = link.statistics
         let activation = NFCAActivation(link: link)
         var tags: [ActivatedTag] = []
-        for var target in try await activation.activateAll() {
+        for var target in try await activation.activateAll(limit: 256) {
             let forumTag = makeForumTag(for: target, link: link)
             // A Type 1 tag sends its UID only on request.
             if let tag = forumTag as? Type1Tag, (try? await tag.prepare()) != nil, let uid = tag.target?.uid {

@@ -30,7 +30,7 @@ public struct NFCAActivation: Sendable {
     /// - Returns: the tags in the order of discovery, the last tag ACTIVE; empty when no tag answers.
     /// - Throws: ``TagError`` with `badAnswer` when a tag breaks the rules of anticollision, `readerUnavailable`,
     ///   `unsupported`, `cancelled`.
-    public func activateAll(waking: Bool = false, limit: Int = 256) async throws(TagError) -> [NFCATarget] {
+    public func activateAll(waking: Bool = false, limit: Int = 16) async throws(TagError) -> [NFCATarget] {
         var found: [NFCATarget] = []
         var lastIsHalted = false
         var failures = 0

@@ -54,12 +54,17 @@ extension Type2Tag {
 
     package func lock(blocks pages: ClosedRange<Int>, performs: Bool) async throws(TagError) -> [Int] {
         _ = try await locate(startingAt: Type2StaticLock.page)
-        try checkLocking(pages, behind: Self.containerPage)
+        try checkRange(pages, behind: Self.containerPage)
         try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
         var fields = [Type2DynamicLock.statically]
-        if pages.upperBound >= Type2DynamicLock.firstPage, let lock = try await certainDynamicLock() {
-            guard try await isReadable(lock) else { throw Self.keyNeeded(lock.pages.lowerBound) }
-            fields.append(lock)
+        let lock = try await certainDynamicLock()
+        if let lock {
+            // Also for lock bits of page 2, which a password can protect.
+            let isKnown = try await isReadable(lock)
+            if pages.upperBound >= Type2DynamicLock.firstPage {
+                guard isKnown else { throw Self.keyNeeded(lock.pages.lowerBound) }
+                fields.append(lock)
+            }
         }
         var open: [Int] = []
         var rest = Set(pages)
@@ -82,7 +87,7 @@ extension Type2Tag {
             steps += lockSteps(field) { index in numbers.reduce(0) { $0 | ($1 / 8 == index ? 1 << ($1 % 8) : 0) } }
         }
         if let page = rest.min() { throw TagError(.unsupported, "Page \(page) has no lock bit.") }
-        if let lock = fields.last, let step = steps.first(where: { isProtected($0.unit, by: lock) }) {
+        if let lock, let step = steps.first(where: { isProtected($0.unit, by: lock) }) {
             throw Self.keyNeeded(step.unit)
         }
         if performs { for step in steps { try await write(step.bytes, to: step.unit) } }
@@ -103,22 +108,15 @@ extension Type2Tag {
     }
 
     private static func frozen(_ page: Int) -> TagError {
-        TagError(
-            .unsupported,
-            """
-            Page \(page) can't be locked any more: its lock bit was frozen before it was set (NFC Forum T2T 1.2, 4.2). So the \
-            tag can't be made read-only.
-            """
-        )
+        let reason =
+            "Page \(page) can't be locked any more: its lock bit was frozen before it was set (NFC Forum T2T 1.2, 4.2)."
+        return TagError(.unsupported, reason)
     }
 
     private static func keyNeeded(_ page: Int) -> TagError {
         TagError(
             .keyNeeded,
-            """
-            The password or key is needed to make this tag read-only: it protects page \(page) (NTAG213/215/216 data sheet, \
-            8.8).
-            """
+            "The password or key is needed for locking: it protects page \(page) (NTAG213/215/216 data sheet, 8.8)."
         )
     }
 

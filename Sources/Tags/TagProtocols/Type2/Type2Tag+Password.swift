@@ -146,6 +146,10 @@ extension Type2Tag: PasswordProtected {
             let reason = "The protection can begin at pages \(from) to \(to), so that it includes the secret itself."
             throw TagError(.unsupported, reason)
         }
+        guard new.tries == 0 || !pages.product.features.contains(.sun) else {
+            let reason = "Where \(pages.product.name) keeps its limit of tries is not published, so it can't be set."
+            throw TagError(.unsupported, reason)
+        }
         guard new.tries <= pages.maximumTries else {
             let limit = pages.maximumTries == 0 ? "no limit of tries" : "a limit of at most \(pages.maximumTries) tries"
             throw TagError(.unsupported, "\(pages.product.name) has \(limit).")

@@ -5,8 +5,8 @@ package import TagLink
 /// them.
 ///
 /// It knows the passwords and keys of Type 2 tags, the card key of FeliCa Lite-S, the passwords of ICODE, ST25TV and
-/// ST25DV, the PINs of ISO/IEC 7816-4 (with or without ISO-DEP), new keys of DESFire and NTAG 424 DNA, the secrets of OATH
-/// accounts, and MIFARE Classic keys that are loaded into a reader.
+/// ST25DV, the PINs of ISO/IEC 7816-4 (with or without ISO-DEP), new keys of DESFire, MIFARE Plus and NTAG 424 DNA, the
+/// secrets of OATH accounts, and MIFARE Classic keys that are loaded into a reader.
 /// Which pages of a Type 2 tag contain the password depends on the product, as shown by its answer to GET VERSION, the
 /// size in its capability container or a 3DES authentication. For an unknown product, the password pages of every
 /// product count. The meaning of a frame depends on the frames before it, so pass every frame in order.
@@ -191,8 +191,10 @@ package struct SecretFinder: Sendable, Hashable {
         if cla == 0xFF { return reader(bytes, data) }
         // CHANGE KEY of DESFire and NTAG 424 DNA. The factory key, which everybody knows, can decrypt it.
         if cla == 0x90, ins == 0xC4 { return data + 1 < bytes.endIndex ? [data + 1..<bytes.endIndex] : [] }
-        // A key that a MIFARE Plus gets, which that key's factory value can decrypt.
-        if cla & 0xFE == 0xA0, bytes.count == 27, bytes[start + 2] >= 0x40 { return [start + 3..<bytes.endIndex] }
+        // A key that a MIFARE Plus gets, which that key's factory value can decrypt; plain in personalisation.
+        if cla & 0xFC == 0xA0 && bytes.count == 27 || cla == 0xA8 && bytes.count == 19, bytes[start + 2] >= 0x40 {
+            return [start + 3..<bytes.endIndex]
+        }
         // Native DESFire commands have the same codes. With secure messaging, no PIN is sent unencrypted.
         guard cla & 0x8C == 0 || cla == 0x80, bytes[start + 2] == 0 || ins != 0x20 else { return [] }
         switch ins {

@@ -81,7 +81,10 @@ struct NTAG424VerifyCommand: ParsableCommand {
 
     func run() throws {
         let link = try DynamicLink(link)
-        if let (identity, code) = link.sun, let uid = identity.uid, let counter = identity.counter {
+        let names = [picc, cmac, uid, ctr, enc, macFrom]
+        if names.allSatisfy({ $0 == nil }), let (identity, code) = link.sun, let uid = identity.uid,
+            let counter = identity.counter
+        {
             let key = try keyOptions.keys().fileRead.bytes
             let expected = try DynamicMessagingCodes.sunCode(uid: uid, counter: counter, key: key)
             guard ConstantTime.areEqual(code, expected) else { throw Self.notGenuine }
@@ -212,7 +215,7 @@ private struct DynamicLink {
 
     /// The SUN message of an NTAG 223 DNA or 224 DNA: UID, counter and code, with `x` in between; nil if there is none.
     var sun: (PICCData, code: [UInt8])? {
-        values.values.lazy.compactMap { place -> (PICCData, code: [UInt8])? in
+        values.values.sorted { $0.lowerBound < $1.lowerBound }.lazy.compactMap { place -> (PICCData, code: [UInt8])? in
             let (uid, counter) = (place.lowerBound, place.lowerBound + 15)
             guard place.count == 38, text[uid + 14] == UInt8(ascii: "x"), text[counter + 6] == UInt8(ascii: "x"),
                 let identity = plainIdentity(uid..<uid + 14, counter..<counter + 6),

@@ -170,7 +170,8 @@ struct TagChangeOptions: TagSourceArguments {
                 return try await change(tag, true)
             }
         } catch let failure as CommandFailure
-            where hasBegun.withLock({ $0 }) && ["cancelled", "tag-lost"].contains(failure.name)
+            where hasBegun.withLock({ $0 })
+            && ["cancelled", "tag-lost", "reader-lost", "timeout", "radio-disabled"].contains(failure.name)
         {
             let advice = "The tag may be changed in part: to complete it, run the same command again."
             throw CommandFailure(failure.status, failure.name, "\(failure.message) \(advice)").on(session.readerName)

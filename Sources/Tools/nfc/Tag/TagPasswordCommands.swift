@@ -12,8 +12,9 @@ struct TagProtectCommand: AsyncParsableCommand {
         abstract: "Protect a tag with a password, for writing, or for reading too.",
         discussion: """
             For NTAG21x and 22x, MIFARE Ultralight EV1, C and AES, ICODE SLIX2,
-            ST25TV02K, ST25TV512, ST25DV and FeliCa Lite-S. The protection of a FeliCa Lite-S can't
-            be undone. It shows what will change, and asks first. On a tag that is
+            ST25TV02K, ST25TV512, ST25DV and FeliCa Lite-S, whose protection can't be
+            undone. Where an NTAG22x keeps its protection is partly a guess, so try it on a
+            tag that you can lose. It shows what will change, and asks first. On a tag that is
             protected already, give its password to change what it protects. To change
             the password itself, use nfc tag unprotect first.
 

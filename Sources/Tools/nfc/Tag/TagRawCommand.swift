@@ -22,9 +22,9 @@ struct TagRawCommand: AsyncParsableCommand {
             are other names for it.
 
             A command can have the answer that it expects, after =. In it, .. is any
-            byte, and one * stands for any bytes, as in *9000. It stops at the first command whose
-            answer is another one, or that has none; at a prompt it goes on, and ends
-            with 0. An expected answer of - is silence.
+            byte, and one * stands for any bytes, as in *9000. It stops at the first
+            command whose answer is another one, or that has none; at a prompt it goes
+            on, and ends with 0. An expected answer of - is silence.
 
             Examples:
               nfc tag raw card.nfc 60 3004
@@ -182,7 +182,8 @@ private struct RawConversation: Sendable {
                         try await send(command, to: tag, &interpreter, printing)
                     } catch {
                         guard asks, !["tag-lost", "reader-lost", "cancelled"].contains(error.name) else {
-                            throw CommandFailure(error.status, error.name, "Line \(number): \(error.message)")
+                            let place = asks ? "" : "Line \(number): "
+                            throw CommandFailure(error.status, error.name, place + error.message)
                         }
                         printing { error.print(json: json) }
                     }

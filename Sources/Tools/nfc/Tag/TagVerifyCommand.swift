@@ -62,8 +62,9 @@ struct TagVerifyCommand: AsyncParsableCommand {
 extension ActivatedTag {
     /// The UID, and the signature of its maker; nil when the tag has none.
     fileprivate func originality() async throws(TagError) -> (uid: [UInt8], signature: [UInt8]?) {
-        // The code of a manufacturer begins the UID of ISO/IEC 14443, and follows E0 in that of ISO/IEC 15693.
-        let isST = (forumTag is Type5Tag ? target.identifier.dropFirst() : target.identifier[...]).first == 0x02
+        // The code of a manufacturer begins a UID of seven bytes, and follows E0 in that of ISO/IEC 15693.
+        let uid = target.identifier
+        let isST = uid.count > 4 && uid[forumTag is Type5Tag ? 1 : 0] == 0x02
         let signature =
             switch forumTag {
             case let tag as Type2Tag: isST ? try await tag.readSTSignature() : try await tag.readSignature()

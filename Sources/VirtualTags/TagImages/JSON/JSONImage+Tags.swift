@@ -10,11 +10,16 @@ extension JSONImage {
     static func type1(_ fields: JSONFields) throws(TagImageError) -> Type1Contents {
         let product = try fields.product { Type1Product(named: $0) }
         let memory = try fields.bytes("memory_hex", count: product.memorySize)
+        try checkUID(fields, against: memory)
+        let header = fields.hasValue("hr") ? try fields.bytes("hr", count: 2) : nil
+        return Type1Contents(product, memory: memory, header: header)
+    }
+
+    /// Checks that a memory begins with the UID.
+    static func checkUID(_ fields: JSONFields, against memory: [UInt8]) throws(TagImageError) {
         guard try fields.bytes("uid", count: 7) == Array(memory.prefix(7)) else {
             throw fields.error(.inconsistent, "uid", "\"uid\" does not match the start of the memory.")
         }
-        let header = fields.hasValue("hr") ? try fields.bytes("hr", count: 2) : nil
-        return Type1Contents(product, memory: memory, header: header)
     }
 
     static func members(of contents: Type1Contents) -> [(String, String)] {

@@ -183,6 +183,7 @@ extension JSONImage {
         guard let size = ClassicProduct(memorySize: memory.count), size == .plus2K || size == .classic4K else {
             throw fields.malformed("memory_hex", "is not 2048 or 4096 bytes")
         }
+        try checkUID(fields, against: memory)
         var contents = MIFAREPlusContents(blank: size, uid: Array(memory.prefix(7)))
         contents.memory = memory
         for (name, key) in try keys(fields) {

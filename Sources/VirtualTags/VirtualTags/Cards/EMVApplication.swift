@@ -23,7 +23,8 @@ struct EMVApplication: StoredApplication {
             switch key {
             case "aid": return !(5...16).contains(value.count)
             case "fci", "options", "log": return DataObject.sequence(value) == nil
-            case "key": return (modulusLength(of: value) ?? 0) < 32
+            // The largest key of EMV has 248 bytes.
+            case "key": return value.count > 1400 || !(32...248).contains(modulusLength(of: value) ?? 0)
             case "master key": return value.count != 16
             case "9f36": return value.count != 2
             default:
@@ -42,7 +43,10 @@ struct EMVApplication: StoredApplication {
 
     init(stored: [String: [UInt8]]) { self.stored = stored }
 
-    var names: [[UInt8]] { [EMVCard.directoryName, Self.contactDirectory, stored["aid"] ?? []] }
+    /// A card without keys, of a dump, has the contactless directory alone.
+    var names: [[UInt8]] {
+        [EMVCard.directoryName, stored["aid"] ?? []] + (stored["key"] == nil ? [] : [Self.contactDirectory])
+    }
 
     mutating func deselect() { (parts, step) = (MessageParts(), .selected) }
 
@@ -156,8 +160,8 @@ struct EMVApplication: StoredApplication {
 
     /// An object in one of the records, which are templates of objects.
     private func recordObject(_ tag: UInt16) -> [UInt8]? {
-        let records = stored.lazy.filter { $0.key.hasPrefix("record ") }.map { Self.object(0x70, in: $0.value) }
-        return records.compactMap { Self.object(tag, in: $0) }.first
+        let records = stored.filter { $0.key.hasPrefix("record ") }.sorted { $0.key < $1.key }
+        return records.lazy.compactMap { Self.object(tag, in: Self.object(0x70, in: $0.value)) }.first
     }
 
     private static func object(_ tag: UInt16, in objects: [UInt8]?) -> [UInt8]? {

@@ -74,6 +74,12 @@ public struct MIFAREPlusCard: Card {
 
     /// Creates a card.
     public init(_ contents: MIFAREPlusContents) {
+        var contents = contents
+        // A memory of another length becomes that of the smaller card.
+        if ClassicProduct(memorySize: contents.memory.count) == nil {
+            let size = ClassicProduct.plus2K.memorySize
+            contents.memory = Array((contents.memory + [UInt8](repeating: 0, count: size)).prefix(size))
+        }
         self.contents = contents
         others = VersionCard(VersionCardContents(.mifarePlus, version: contents.version))
         random = SplitMix64(identifier: Array(contents.memory.prefix(7)))
@@ -102,6 +108,7 @@ public struct MIFAREPlusCard: Card {
         case (0x70, 4...) where message.count == 4 + Int(message[3]):
             // Bit 0 of PCDcap2 asks for the secure messaging of EV1.
             guard message.count == 4 || message[4] & 0x01 == 0 else { throw .state }
+            session = nil
             return CardAnswer(try begin(number, after: nil))
         case (0x76, 3) where session != nil: return CardAnswer(try begin(number, after: session))
         case (0x72, 33): return CardAnswer(try finish(waiting, Array(message[1...])))
@@ -185,7 +192,7 @@ public struct MIFAREPlusCard: Card {
         guard ConstantTime.areEqual(expected, bytes.suffix(8)) else { throw .code }
         let (isPlain, block) = (bytes[0] & 0x02 != 0, Int(number))
         if !isPlain { data = try session.transformed(data, isAnswer: false) }
-        if let old = contents.key(number) {
+        if contents.key(number) != nil {
             guard !isPlain, data.count == 16 else { throw .access }
             if number < 0x9000 {
                 let trailer = ClassicProduct.trailer(ofSector: (block - 0x4000) / 2)
@@ -193,7 +200,7 @@ public struct MIFAREPlusCard: Card {
             } else if session.number != number, session.number != 0x9000 {
                 throw .access
             }
-            contents.keys[number] = tear == .old ? old : DESFireKey(.aes, data)
+            if tear != .old { contents.keys[number] = DESFireKey(.aes, data) }
         } else {
             let isTrailer = ClassicProduct.sector(ofTrailer: block) != nil
             try check(isTrailer ? .writeAccess : .write, block..<block + data.count / 16, isPlain: isPlain)

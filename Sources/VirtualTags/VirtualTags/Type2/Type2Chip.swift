@@ -314,9 +314,11 @@ extension Type2Chip {
     /// message, which also has a code.
     func insertMirror(over pages: Range<Int>, in bytes: inout [UInt8], at start: Int) {
         let isSUN = product.features.contains(.sun)
-        let mode = isSUN ? configuration(0, 0) >> 7 * 3 : configuration(0, 0) >> 6
+        let mode = isSUN ? (configuration(0, 0) & 0x80 != 0 ? 3 : 0) : configuration(0, 0) >> 6
         let firstPage = Int(configuration(0, 2))
-        guard mode != 0, firstPage > 3, firstPage <= product.userPages.upperBound else { return }
+        guard mode != 0, firstPage > 3, firstPage <= product.userPages.upperBound, pages.upperBound > firstPage else {
+            return
+        }
         let text = mirrorText(mode) + (isSUN ? [UInt8(ascii: "x")] + messageCode.hexadecimalDigits : [])
         let position = firstPage * 4 + Int(configuration(0, 0) >> (isSUN ? 3 : 4) & 0x03)
         let end = (product.userPages.upperBound + 1) * 4
