@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The list of AIDs is in the entitlements.
     static let aidsInEntitlements = Rule(
         id: "CFG024",
         severity: .error,
@@ -24,11 +23,7 @@ extension Rule {
                 + Example.usage
                 + Example.tagReader
         ],
-        good: [
-            Example.tagFormat
-                + Example.usageAndIdentifier
-                + Example.tagReader
-        ],
+        good: [Example.tagFormat + Example.usageAndIdentifier + Example.tagReader],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.identifiers) { list, _ in
                 findings.add(

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// Card emulation can't work on all supported versions of iOS, or lacks its prefixes.
     static let cardAvailability = Rule(
         id: "CFG042",
         severity: .warning,
@@ -27,16 +26,7 @@ extension Rule {
                     """
                 ),
         ],
-        good: [
-            Example.entitlements(
-                """
-                <key>com.apple.developer.nfc.hce</key>
-                <true/>
-                <key>com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes</key>
-                <array><string>A000000247</string></array>
-                """
-            ) + Example.minimum("17.4")
-        ],
+        good: [Example.cardPrefix("A000000247") + Example.minimum("17.4")],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.emulation) { value, variant in
                 guard value.value.boolean == true else { return }

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The usage description is empty or a placeholder.
     static let emptyUsageDescription = Rule(
         id: "CFG002",
         severity: .error,
@@ -13,27 +12,9 @@ extension Rule {
             """,
         fix: "Write a sentence that says what the app scans and why.",
         bad: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string></string>
-                """
-            )
-                + Example.tagReader,
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Lorem ipsum dolor</string>
-                """
-            )
-                + Example.tagReader,
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>NFCReaderUsageDescription</string>
-                """
-            )
-                + Example.tagReader,
+            Example.usageDescription("") + Example.tagReader,
+            Example.usageDescription("Lorem ipsum dolor") + Example.tagReader,
+            Example.usageDescription("NFCReaderUsageDescription") + Example.tagReader,
             Example.plist(
                 """
                 <key>NFCReaderUsageDescription</key>
@@ -41,29 +22,13 @@ extension Rule {
                 """
             )
                 + Example.tagReader,
-            .plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>YOUR_PRIVACY_DESCRIPTION</string>
-                """
-            ),
-            .plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>[reason]</string>
-                """
-            ),
+            .usageDescription("YOUR_PRIVACY_DESCRIPTION"),
+            .usageDescription("[reason]"),
             Example.usage + .file("en.lproj/InfoPlist.strings", "NFCReaderUsageDescription = \"Lorem ipsum\";"),
         ],
         good: [
-            .plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Las tarjetas abren todo el edificio.</string>
-                """
-            ),
-            Example.usage
-                + Example.tagReader,
+            .usageDescription("Las tarjetas abren todo el edificio."),
+            Example.usage + Example.tagReader,
         ],
         check: { unit, findings in
             unit.forEachInfo(Keys.usage) { usage, _ in

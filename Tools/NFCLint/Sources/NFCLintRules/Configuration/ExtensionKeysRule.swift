@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An app extension has Core NFC keys.
     static let extensionKeys = Rule(
         id: "CFG032",
         severity: .error,
@@ -10,16 +9,10 @@ extension Rule {
         why: "Core NFC is not available in app extensions.",
         fix: "Read tags in the app itself, and remove the keys from the extension.",
         bad: [
-            Example.minimum("15.0", type: "app-extension")
-                + Example.tagFormat
-                + Example.usage,
+            Example.minimum("15.0", type: "app-extension") + Example.tagFormat + Example.usage,
             Example.minimum("15.0", type: "app-extension") + Example.tagReader,
         ],
-        good: [
-            Example.minimum("15.0")
-                + Example.tagFormat
-                + Example.usage
-        ],
+        good: [Example.minimum("15.0") + Example.tagFormat + Example.usage],
         check: { unit, findings in
             guard unit.target.kind == .appExtension else { return }
             if let session = unit.ownSession {

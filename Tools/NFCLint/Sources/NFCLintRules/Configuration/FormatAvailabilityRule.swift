@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A format requires a later iOS, or permission from Apple.
     static let formatAvailability = Rule(
         id: "CFG015",
         severity: .warning,
@@ -13,35 +12,10 @@ extension Rule {
             add it.
             """,
         bad: [
-            Example.minimum("15.0")
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string><string>PACE</string></array>
-                    """
-                )
-                + Example.usage
-                + Example.tagReader,
-            Example.entitlements(
-                """
-                <key>com.apple.developer.nfc.readersession.formats</key>
-                <array><string>TAG</string><string>VAS</string></array>
-                """
-            )
-                + Example.usage
-                + Example.tagReader,
+            Example.minimum("15.0") + Example.formats("TAG", "PACE") + Example.usage + Example.tagReader,
+            Example.formats("TAG", "VAS") + Example.usage + Example.tagReader,
         ],
-        good: [
-            Example.minimum("16.0")
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>TAG</string><string>PACE</string></array>
-                    """
-                )
-                + Example.usage
-                + Example.tagReader
-        ],
+        good: [Example.minimum("16.0") + Example.formats("TAG", "PACE") + Example.usage + Example.tagReader],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.formats) { formats, variant in
                 for value in formats.value.array ?? [] {

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The formats are in the Info.plist.
     static let formatsInInfoPlist = Rule(
         id: "CFG016",
         severity: .error,
@@ -20,11 +19,7 @@ extension Rule {
             )
                 + Example.tagReader
         ],
-        good: [
-            Example.usage
-                + Example.tagReader
-                + Example.tagFormat
-        ],
+        good: [Example.usage + Example.tagReader + Example.tagFormat],
         check: { unit, findings in
             unit.forEachInfo(Keys.formats) { formats, _ in
                 findings.add(

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An AID in the list is invalid.
     static let invalidAID = Rule(
         id: "CFG020",
         severity: .error,
@@ -13,24 +12,8 @@ extension Rule {
             """,
         fix: "Write each AID as 10 to 32 hex digits, without spaces.",
         bad: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                <array><string>A0 00 00 02 47 10 01</string></array>
-                """
-            )
-                + Example.tagReader,
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                <array><string>A0000002</string></array>
-                """
-            )
-                + Example.tagReader,
+            Example.identifiers("A0 00 00 02 47 10 01") + Example.tagReader,
+            Example.identifiers("A0000002") + Example.tagReader,
             Example.plist(
                 """
                 <key>NFCReaderUsageDescription</key>
@@ -41,10 +24,7 @@ extension Rule {
             )
                 + Example.tagReader,
         ],
-        good: [
-            Example.usageAndIdentifier
-                + Example.tagReader
-        ],
+        good: [Example.usageAndIdentifier + Example.tagReader],
         check: { unit, findings in
             unit.forEachInfo(Keys.identifiers) { list, _ in
                 guard let values = list.value.array else {

@@ -2,33 +2,14 @@
 import NFCLintEngine
 
 extension Rule {
-    /// An AID prefix for card emulation is invalid.
     static let invalidCardPrefix = Rule(
         id: "CFG041",
         severity: .error,
         title: "A card emulation prefix is invalid",
         why: "A prefix is a full AID, or the first bytes of one: at least its RID of 5 bytes, in hex.",
         fix: "Write each prefix as 10 to 32 hex digits.",
-        bad: [
-            Example.entitlements(
-                """
-                <key>com.apple.developer.nfc.hce</key>
-                <true/>
-                <key>com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes</key>
-                <array><string>A0000002</string></array>
-                """
-            ) + Example.minimum("17.4")
-        ],
-        good: [
-            Example.entitlements(
-                """
-                <key>com.apple.developer.nfc.hce</key>
-                <true/>
-                <key>com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes</key>
-                <array><string>A000000247</string></array>
-                """
-            ) + Example.minimum("17.4")
-        ],
+        bad: [Example.cardPrefix("A0000002") + Example.minimum("17.4")],
+        good: [Example.cardPrefix("A000000247") + Example.minimum("17.4")],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.emulationPrefixes) { list, _ in
                 for value in list.value.array ?? [] {

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A FeliCa system code is invalid.
     static let invalidSystemCode = Rule(
         id: "CFG026",
         severity: .error,
@@ -10,36 +9,10 @@ extension Rule {
         why: "A system code is 4 hex digits. An invalid code never finds a card.",
         fix: "Write each code as 4 hex digits, such as 88B4.",
         bad: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
-                <array><string>3</string></array>
-                """
-            )
-                + Example.tagReader,
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
-                <array><string>0x0003</string></array>
-                """
-            )
-                + Example.tagReader,
+            Example.systemCodes("3") + Example.tagReader,
+            Example.systemCodes("0x0003") + Example.tagReader,
         ],
-        good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
-                <array><string>0003</string></array>
-                """
-            )
-                + Example.tagReader
-        ],
+        good: [Example.systemCodes("0003") + Example.tagReader],
         check: { unit, findings in
             unit.forEachInfo(Keys.systemCodes) { list, _ in
                 guard let values = list.value.array else {

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The list of AIDs is long.
     static let longAIDList = Rule(
         id: "CFG034",
         severity: .info,
@@ -20,10 +19,7 @@ extension Rule {
             )
                 + Example.tagReader
         ],
-        good: [
-            Example.usageAndIdentifier
-                + Example.tagReader
-        ],
+        good: [Example.usageAndIdentifier + Example.tagReader],
         check: { unit, findings in
             unit.forEachInfo(Keys.identifiers) { list, _ in
                 let count = list.value.array?.count ?? 0

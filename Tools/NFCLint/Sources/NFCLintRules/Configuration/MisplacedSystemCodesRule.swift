@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The FeliCa system codes are in the entitlements, or occur twice.
     static let misplacedSystemCodes = Rule(
         id: "CFG028",
         severity: .error,
@@ -21,27 +20,9 @@ extension Rule {
             )
                 + Example.usage
                 + Example.tagReader,
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
-                <array><string>0003</string><string>0003</string></array>
-                """
-            )
-                + Example.tagReader,
+            Example.systemCodes("0003", "0003") + Example.tagReader,
         ],
-        good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
-                <array><string>0003</string><string>88B4</string></array>
-                """
-            )
-                + Example.tagReader
-        ],
+        good: [Example.systemCodes("0003", "88B4") + Example.tagReader],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.systemCodes) { list, _ in
                 findings.add(

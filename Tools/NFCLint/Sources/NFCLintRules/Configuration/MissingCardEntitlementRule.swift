@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The app has card emulation keys, but not the entitlement.
     static let missingCardEntitlement = Rule(
         id: "CFG040",
         severity: .error,
@@ -20,16 +19,7 @@ extension Rule {
                 """
             ) + Example.minimum("17.4")
         ],
-        good: [
-            Example.entitlements(
-                """
-                <key>com.apple.developer.nfc.hce</key>
-                <true/>
-                <key>com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes</key>
-                <array><string>A000000247</string></array>
-                """
-            ) + Example.minimum("17.4")
-        ],
+        good: [Example.cardPrefix("A000000247") + Example.minimum("17.4")],
         check: { unit, findings in
             for variant in unit.target.variants where variant.entitlement(Keys.emulation)?.value.boolean != true {
                 for entry in variant.entitlements?.root.entries ?? [] where entry.key.hasPrefix(Keys.emulation + ".") {

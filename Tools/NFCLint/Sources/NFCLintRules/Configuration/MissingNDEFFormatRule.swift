@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The formats lack NDEF, which iOS before 13 requires.
     static let missingNDEFFormat = Rule(
         id: "CFG013",
         severity: .error,
@@ -12,26 +11,10 @@ extension Rule {
             the app.
             """,
         fix: "Add NDEF next to TAG, or raise the minimum iOS version to 13.",
-        bad: [
-            Example.minimum("12.0")
-                + Example.tagFormat
-                + Example.usage
-                + Example.tagReader
-        ],
+        bad: [Example.minimum("12.0") + Example.tagFormat + Example.usage + Example.tagReader],
         good: [
-            Example.minimum("12.0")
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>NDEF</string><string>TAG</string></array>
-                    """
-                )
-                + Example.usage
-                + Example.tagReader,
-            Example.minimum("13.0")
-                + Example.tagFormat
-                + Example.usage
-                + Example.tagReader,
+            Example.minimum("12.0") + Example.formats("NDEF", "TAG") + Example.usage + Example.tagReader,
+            Example.minimum("13.0") + Example.tagFormat + Example.usage + Example.tagReader,
         ],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.formats) { formats, variant in

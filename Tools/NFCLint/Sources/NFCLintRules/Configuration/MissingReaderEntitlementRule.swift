@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The entitlement for reader sessions is missing.
     static let missingReaderEntitlement = Rule(
         id: "CFG010",
         severity: .error,
@@ -26,9 +25,7 @@ extension Rule {
                 + Example.tagReader
         ],
         good: [
-            Example.tagFormat
-                + Example.usage
-                + Example.tagReader,
+            Example.tagFormat + Example.usage + Example.tagReader,
             .entitlements(
                 """
                 <key>aps-environment</key>

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The formats lack TAG.
     static let missingTagFormat = Rule(
         id: "CFG012",
         severity: .error,
@@ -12,23 +11,8 @@ extension Rule {
             code 2 or 202.
             """,
         fix: "Add TAG to the formats.",
-        bad: [
-            Example.minimum("15.0")
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>NDEF</string></array>
-                    """
-                )
-                + Example.usage
-                + Example.tagReader
-        ],
-        good: [
-            Example.minimum("15.0")
-                + Example.tagFormat
-                + Example.usage
-                + Example.tagReader
-        ],
+        bad: [Example.minimum("15.0") + Example.formats("NDEF") + Example.usage + Example.tagReader],
+        good: [Example.minimum("15.0") + Example.tagFormat + Example.usage + Example.tagReader],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.formats) { formats, variant in
                 let values = Variant.texts(formats)

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The Info.plist does not say why the app scans.
     static let missingUsageDescription = Rule(
         id: "CFG001",
         severity: .error,
@@ -23,9 +22,7 @@ extension Rule {
                 + Example.tagFormat
         ],
         good: [
-            Example.usage
-                + Example.tagReader
-                + Example.tagFormat,
+            Example.usage + Example.tagReader + Example.tagFormat,
             .plist(
                 """
                 <key>CFBundleName</key>

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A key has surrounding spaces, or the wrong case.
     static let misspelledKey = Rule(
         id: "CFG030",
         severity: .error,
@@ -26,11 +25,7 @@ extension Rule {
                 + Example.usage
                 + Example.tagReader,
         ],
-        good: [
-            Example.usage
-                + Example.tagFormat
-                + Example.tagReader
-        ],
+        good: [Example.usage + Example.tagFormat + Example.tagReader],
         check: { unit, findings in
             for variant in unit.target.variants {
                 for file in [variant.info, variant.entitlements].compactMap({ $0 }) {

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The list of AIDs contains the NDEF application.
     static let ndefAID = Rule(
         id: "CFG025",
         severity: .info,
@@ -12,21 +11,8 @@ extension Rule {
             with the application selected.
             """,
         fix: "Keep it only if the code handles .iso7816 for these tags.",
-        bad: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                <array><string>D2760000850101</string></array>
-                """
-            )
-                + Example.tagReader
-        ],
-        good: [
-            Example.usageAndIdentifier
-                + Example.tagReader
-        ],
+        bad: [Example.identifiers("D2760000850101") + Example.tagReader],
+        good: [Example.usageAndIdentifier + Example.tagReader],
         check: { unit, findings in
             unit.forEachInfo(Keys.identifiers) { list, _ in
                 guard let value = list.value.array?.first(where: { $0.string?.uppercased() == "D2760000850101" }) else {

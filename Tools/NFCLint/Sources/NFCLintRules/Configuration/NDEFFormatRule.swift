@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The formats contain NDEF.
     static let ndefFormat = Rule(
         id: "CFG011",
         severity: .error,
@@ -12,31 +11,10 @@ extension Rule {
             disallowed". NDEF sessions need only TAG.
             """,
         fix: "Remove NDEF from the formats, and keep TAG.",
-        bad: [
-            Example.minimum("15.0")
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>NDEF</string><string>TAG</string></array>
-                    """
-                )
-                + Example.usage
-                + Example.tagReader
-        ],
+        bad: [Example.minimum("15.0") + Example.formats("NDEF", "TAG") + Example.usage + Example.tagReader],
         good: [
-            Example.minimum("15.0")
-                + Example.tagFormat
-                + Example.usage
-                + Example.tagReader,
-            Example.minimum("12.0")
-                + Example.entitlements(
-                    """
-                    <key>com.apple.developer.nfc.readersession.formats</key>
-                    <array><string>NDEF</string><string>TAG</string></array>
-                    """
-                )
-                + Example.usage
-                + Example.tagReader,
+            Example.minimum("15.0") + Example.tagFormat + Example.usage + Example.tagReader,
+            Example.minimum("12.0") + Example.formats("NDEF", "TAG") + Example.usage + Example.tagReader,
         ],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.formats) { formats, variant in

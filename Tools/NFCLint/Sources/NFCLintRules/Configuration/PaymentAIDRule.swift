@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The list of AIDs contains payment applications.
     static let paymentAID = Rule(
         id: "CFG022",
         severity: .warning,
@@ -12,21 +11,8 @@ extension Rule {
             NFCPaymentTagReaderSession may select one.
             """,
         fix: "Remove payment AIDs, or use NFCPaymentTagReaderSession with its entitlement.",
-        bad: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                <array><string>325041592E5359532E4444463031</string><string>A0000000031010</string></array>
-                """
-            )
-                + Example.tagReader
-        ],
-        good: [
-            Example.usageAndIdentifier
-                + Example.tagReader
-        ],
+        bad: [Example.identifiers("325041592E5359532E4444463031", "A0000000031010") + Example.tagReader],
+        good: [Example.usageAndIdentifier + Example.tagReader],
         check: { unit, findings in
             guard !unit.sessions.creations.contains(where: { $0.kind == .payment }) else { return }
             unit.forEachInfo(Keys.identifiers) { list, _ in

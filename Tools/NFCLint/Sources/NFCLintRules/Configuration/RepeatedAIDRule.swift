@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The list contains an AID twice, or in lower case.
     static let repeatedAID = Rule(
         id: "CFG021",
         severity: .warning,
@@ -12,28 +11,8 @@ extension Rule {
             fails.
             """,
         fix: "Write each AID once, in capitals.",
-        bad: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                <array><string>A0000002471001</string><string>a0000002471001</string></array>
-                """
-            )
-                + Example.tagReader
-        ],
-        good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                <array><string>A0000002471001</string><string>D2760000850101</string></array>
-                """
-            )
-                + Example.tagReader
-        ],
+        bad: [Example.identifiers("A0000002471001", "a0000002471001") + Example.tagReader],
+        good: [Example.identifiers("A0000002471001", "D2760000850101") + Example.tagReader],
         check: { unit, findings in
             unit.forEachInfo(Keys.identifiers) { list, _ in
                 let values = (list.value.array ?? []).filter { $0.string.flatMap(Hex.bytes) != nil }

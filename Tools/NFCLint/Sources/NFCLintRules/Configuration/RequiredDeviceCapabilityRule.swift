@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The app requires devices with NFC.
     static let requiredDeviceCapability = Rule(
         id: "CFG031",
         severity: .info,

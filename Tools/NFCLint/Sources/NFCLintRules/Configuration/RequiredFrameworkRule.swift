@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// Core NFC has to exist at launch, also on devices that lack it.
     static let requiredFramework = Rule(
         id: "CFG035",
         severity: .warning,

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A longer AID follows its own prefix in the list.
     static let shadowedAID = Rule(
         id: "CFG023",
         severity: .warning,
@@ -12,28 +11,8 @@ extension Rule {
             iOS never selects the longer one.
             """,
         fix: "Put the longer AID before the shorter one.",
-        bad: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                <array><string>A000000247</string><string>A0000002471001</string></array>
-                """
-            )
-                + Example.tagReader
-        ],
-        good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.iso7816.select-identifiers</key>
-                <array><string>A0000002471001</string><string>A000000247</string></array>
-                """
-            )
-                + Example.tagReader
-        ],
+        bad: [Example.identifiers("A000000247", "A0000002471001") + Example.tagReader],
+        good: [Example.identifiers("A0000002471001", "A000000247") + Example.tagReader],
         check: { unit, findings in
             unit.forEachInfo(Keys.identifiers) { list, _ in
                 let values = list.value.array ?? []

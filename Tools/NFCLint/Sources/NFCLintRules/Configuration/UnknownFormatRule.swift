@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The formats contain an invalid value.
     static let unknownFormat = Rule(
         id: "CFG014",
         severity: .error,
@@ -10,30 +9,9 @@ extension Rule {
         why: "Formats are case-sensitive strings. An invalid value has no effect, or is rejected.",
         fix: "Use an array of strings: TAG, PACE or VAS, each once.",
         bad: [
-            Example.entitlements(
-                """
-                <key>com.apple.developer.nfc.readersession.formats</key>
-                <array><string>tag</string></array>
-                """
-            )
-                + Example.usage
-                + Example.tagReader,
-            Example.entitlements(
-                """
-                <key>com.apple.developer.nfc.readersession.formats</key>
-                <array><string>TAG</string><string>RFID</string></array>
-                """
-            )
-                + Example.usage
-                + Example.tagReader,
-            Example.entitlements(
-                """
-                <key>com.apple.developer.nfc.readersession.formats</key>
-                <array></array>
-                """
-            )
-                + Example.usage
-                + Example.tagReader,
+            Example.formats("tag") + Example.usage + Example.tagReader,
+            Example.formats("TAG", "RFID") + Example.usage + Example.tagReader,
+            Example.formats() + Example.usage + Example.tagReader,
             Example.entitlements(
                 """
                 <key>com.apple.developer.nfc.readersession.formats</key>
@@ -42,27 +20,11 @@ extension Rule {
             )
                 + Example.usage
                 + Example.tagReader,
-            Example.entitlements(
-                """
-                <key>com.apple.developer.nfc.readersession.formats</key>
-                <array><string>TAG</string><string>TAG</string></array>
-                """
-            )
-                + Example.usage
-                + Example.tagReader,
+            Example.formats("TAG", "TAG") + Example.usage + Example.tagReader,
         ],
         good: [
-            Example.tagFormat
-                + Example.usage
-                + Example.tagReader,
-            Example.entitlements(
-                """
-                <key>com.apple.developer.nfc.readersession.formats</key>
-                <array><string>TAG</string><string>PACE</string></array>
-                """
-            )
-                + Example.usage
-                + Example.tagReader,
+            Example.tagFormat + Example.usage + Example.tagReader,
+            Example.formats("TAG", "PACE") + Example.usage + Example.tagReader,
         ],
         check: { unit, findings in
             unit.forEachEntitlement(Keys.formats) { formats, _ in

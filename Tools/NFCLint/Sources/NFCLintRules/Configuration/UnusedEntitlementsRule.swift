@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// No target uses an entitlements file.
     static let unusedEntitlements = Rule(
         id: "CFG033",
         severity: .warning,
@@ -23,12 +22,7 @@ extension Rule {
                 + Example.tagFormat
                 + Example.tagReader
         ],
-        good: [
-            Example.minimum("15.0")
-                + Example.tagFormat
-                + Example.usage
-                + Example.tagReader
-        ],
+        good: [Example.minimum("15.0") + Example.tagFormat + Example.usage + Example.tagReader],
         check: { unit, findings in
             guard unit.isApp, unit.usesCoreNFC, unit.target.variants.contains(where: { $0.formats == nil }) else {
                 return

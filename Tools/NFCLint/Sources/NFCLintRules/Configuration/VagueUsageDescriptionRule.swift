@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The usage description is too vague.
     static let vagueUsageDescription = Rule(
         id: "CFG003",
         severity: .warning,
@@ -10,38 +9,13 @@ extension Rule {
         why: "App Review requires a reason. That the app uses NFC or scans tags is none.",
         fix: "Write a sentence that says what the app scans and why.",
         bad: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>NFC</string>
-                """
-            )
-                + Example.tagReader,
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Scan tags</string>
-                """
-            )
-                + Example.tagReader,
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>This app needs access to NFC to read and write tags.</string>
-                """
-            )
-                + Example.tagReader,
+            Example.usageDescription("NFC") + Example.tagReader,
+            Example.usageDescription("Scan tags") + Example.tagReader,
+            Example.usageDescription("This app needs access to NFC to read and write tags.") + Example.tagReader,
         ],
         good: [
-            Example.usage
-                + Example.tagReader,
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>ドアを開けるためにバッジを読み取ります。</string>
-                """
-            )
-                + Example.tagReader,
+            Example.usage + Example.tagReader,
+            Example.usageDescription("ドアを開けるためにバッジを読み取ります。") + Example.tagReader,
         ],
         check: { unit, findings in
             unit.forEachInfo(Keys.usage) { usage, _ in

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A FeliCa system code contains a wildcard.
     static let wildcardSystemCode = Rule(
         id: "CFG027",
         severity: .error,
@@ -10,36 +9,10 @@ extension Rule {
         why: "FF in either byte stands for any value, which iOS does not allow in the list.",
         fix: "List each system code separately.",
         bad: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
-                <array><string>FFFF</string></array>
-                """
-            )
-                + Example.tagReader,
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
-                <array><string>12FF</string></array>
-                """
-            )
-                + Example.tagReader,
+            Example.systemCodes("FFFF") + Example.tagReader,
+            Example.systemCodes("12FF") + Example.tagReader,
         ],
-        good: [
-            Example.plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>Badges are scanned to open doors.</string>
-                <key>com.apple.developer.nfc.readersession.felica.systemcodes</key>
-                <array><string>12FC</string></array>
-                """
-            )
-                + Example.tagReader
-        ],
+        good: [Example.systemCodes("12FC") + Example.tagReader],
         check: { unit, findings in
             unit.forEachInfo(Keys.systemCodes) { list, _ in
                 for value in list.value.array ?? [] {

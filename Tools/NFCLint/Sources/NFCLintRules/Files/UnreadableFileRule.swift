@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A file can't be read.
     static let unreadableFile = Rule(
         id: "LNT001",
         severity: .warning,

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The app reads tags only in the background.
     static let backgroundOnly = Rule(
         id: "SRC019",
         severity: .warning,
@@ -22,18 +21,15 @@ extension Rule {
             )
         ],
         good: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        guard NFCNDEFReaderSession.readingAvailable else { return }
-                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near the badge."
-                        session?.begin()
-                    }
-                    func handle(_ activity: NSUserActivity) { show(activity.ndefMessagePayload.records) }
+                func scan() {
+                    guard NFCNDEFReaderSession.readingAvailable else { return }
+                    session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                    session?.alertMessage = "Hold your iPhone near the badge."
+                    session?.begin()
                 }
+                func handle(_ activity: NSUserActivity) { show(activity.ndefMessagePayload.records) }
                 """
             )
         ],

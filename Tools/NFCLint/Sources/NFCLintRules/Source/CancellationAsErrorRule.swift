@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A cancelled scan is shown as an error.
     static let cancellationAsError = Rule(
         id: "SRC004",
         severity: .warning,
@@ -17,21 +16,10 @@ extension Rule {
             return early for readerSessionInvalidationErrorFirstNDEFTagRead too.
             """,
         bad: [
-            .swift(
+            .ending(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        guard NFCNDEFReaderSession.readingAvailable else { return }
-                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near the badge."
-                        session?.begin()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-                        self.session = nil
-                        showAlert(error.localizedDescription)
-                    }
-                }
+                self.session = nil
+                showAlert(error.localizedDescription)
                 """
             ),
             .swift(
@@ -81,15 +69,12 @@ extension Rule {
             ),
         ],
         good: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-                        self.session = nil
-                        if error.localizedDescription == "Session invalidated by user" { return }
-                        showAlert(error.localizedDescription)
-                    }
+                func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                    self.session = nil
+                    if error.localizedDescription == "Session invalidated by user" { return }
+                    showAlert(error.localizedDescription)
                 }
                 """
             ),
@@ -105,40 +90,14 @@ extension Rule {
                 }
                 """
             ),
-            .swift(
+            .ending(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        guard NFCNDEFReaderSession.readingAvailable else { return }
-                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near the badge."
-                        session?.begin()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-                        self.session = nil
-                        if let error = error as? NFCReaderError, error.code == .readerSessionInvalidationErrorUserCanceled { return }
-                        showAlert(error.localizedDescription)
-                    }
-                }
+                self.session = nil
+                if let error = error as? NFCReaderError, error.code == .readerSessionInvalidationErrorUserCanceled { return }
+                showAlert(error.localizedDescription)
                 """
             ),
-            .swift(
-                """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        guard NFCNDEFReaderSession.readingAvailable else { return }
-                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near the badge."
-                        session?.begin()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-                        self.session = nil
-                    }
-                }
-                """
-            ),
+            .ending("self.session = nil"),
             .objective(
                 """
                 - (void)readerSession:(NFCNDEFReaderSession *)session didInvalidateWithError:(NSError *)error {

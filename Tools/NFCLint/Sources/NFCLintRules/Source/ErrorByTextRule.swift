@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// The code recognizes an error by its text.
     static let errorByText = Rule(
         id: "SRC029",
         severity: .warning,

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A failure ends the session as a success does.
     static let failureAsSuccess = Rule(
         id: "SRC037",
         severity: .warning,

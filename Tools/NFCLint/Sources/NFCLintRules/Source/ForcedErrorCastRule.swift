@@ -3,19 +3,14 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// An error is force-cast to NFCReaderError.
     static let forcedErrorCast = Rule(
         id: "SRC028",
         severity: .warning,
         title: "An error is force-cast to NFCReaderError",
         why: "as! crashes the app if the error has another type.",
         fix: "Use as? and handle the other errors.",
-        bad: [
-            .swift("func code(_ error: any Error) -> Int { (error as! NFCReaderError).errorCode }")
-        ],
-        good: [
-            .swift("func code(_ error: any Error) -> Int? { (error as? NFCReaderError)?.errorCode }")
-        ],
+        bad: [.swift("func code(_ error: any Error) -> Int { (error as! NFCReaderError).errorCode }")],
+        good: [.swift("func code(_ error: any Error) -> Int? { (error as? NFCReaderError)?.errorCode }")],
         check: { unit, findings in
             for (number, function) in unit.ownFunctions {
                 for node in Finder.all(AsExprSyntax.self, in: function.body)

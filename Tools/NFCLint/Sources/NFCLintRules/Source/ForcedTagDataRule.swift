@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A value that depends on a tag or on what a person typed is unwrapped by force.
     static let forcedTagData = Rule(
         id: "SRC038",
         severity: .warning,

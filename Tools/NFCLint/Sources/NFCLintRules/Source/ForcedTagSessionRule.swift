@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A tag session is force-unwrapped.
     static let forcedTagSession = Rule(
         id: "SRC031",
         severity: .warning,

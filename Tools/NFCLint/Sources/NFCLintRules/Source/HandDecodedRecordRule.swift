@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A well-known record is decoded by hand.
     static let handDecodedRecord = Rule(
         id: "SRC023",
         severity: .info,

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A path through a callback leaves the session open without progress.
     static let hangingPath = Rule(
         id: "SRC012",
         severity: .warning,
@@ -14,19 +13,14 @@ extension Rule {
             """,
         fix: "End each code path with invalidate(), invalidate(errorMessage:) or restartPolling().",
         bad: [
-            .swift(
+            .detecting(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        session.connect(to: tags[0]) { error in
-                            if let error {
-                                print(error)
-                                return
-                            }
-                            session.invalidate()
-                        }
+                session.connect(to: tags[0]) { error in
+                    if let error {
+                        print(error)
+                        return
                     }
+                    session.invalidate()
                 }
                 """
             ),
@@ -110,20 +104,15 @@ extension Rule {
                 }
                 """
             ),
-            .swift(
+            .detecting(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        guard let tag = tags.first else { return }
-                        session.connect(to: tag) { error in
-                            if error != nil {
-                                session.invalidate(errorMessage: "The badge was not read.")
-                                return
-                            }
-                            session.invalidate()
-                        }
+                guard let tag = tags.first else { return }
+                session.connect(to: tag) { error in
+                    if error != nil {
+                        session.invalidate(errorMessage: "The badge was not read.")
+                        return
                     }
+                    session.invalidate()
                 }
                 """
             ),

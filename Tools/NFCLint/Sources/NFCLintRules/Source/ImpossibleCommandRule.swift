@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A command can't be sent as it is written.
     static let impossibleCommand = Rule(
         id: "SRC034",
         severity: .warning,

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// A session of Objective-C code is created with `new`, and then initialized.
     static let initializedTwice = Rule(
         id: "SRC039",
         severity: .warning,

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// The user interface is changed on the session's queue.
     static let interfaceOffMainQueue = Rule(
         id: "SRC016",
         severity: .warning,

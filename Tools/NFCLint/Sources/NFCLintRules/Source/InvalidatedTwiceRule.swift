@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A session is invalidated after it has ended.
     static let invalidatedTwice = Rule(
         id: "SRC025",
         severity: .warning,
@@ -14,14 +13,11 @@ extension Rule {
             """,
         fix: "Remove the call.",
         bad: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-                        session.invalidate()
-                        self.session = nil
-                    }
+                func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                    session.invalidate()
+                    self.session = nil
                 }
                 """
             ),
@@ -38,13 +34,10 @@ extension Rule {
             ),
         ],
         good: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-                        self.session = nil
-                    }
+                func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+                    self.session = nil
                 }
                 """
             ),

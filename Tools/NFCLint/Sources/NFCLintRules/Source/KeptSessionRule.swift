@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// The stored session is not set to nil when it ends.
     static let keptSession = Rule(
         id: "SRC003",
         severity: .warning,
@@ -14,22 +13,7 @@ extension Rule {
             """,
         fix: "Set the property to nil in didInvalidateWithError.",
         bad: [
-            .swift(
-                """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        guard NFCNDEFReaderSession.readingAvailable else { return }
-                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near the badge."
-                        session?.begin()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-                        print(error)
-                    }
-                }
-                """
-            ),
+            .ending("print(error)"),
             .swift(
                 """
                 class Reader: NSObject, NFCTagReaderSessionDelegate, NFCVASReaderSessionDelegate {
@@ -66,44 +50,23 @@ extension Rule {
                 }
                 """
             ),
-            .swift(
+            .ending("self.session = nil"),
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        guard NFCNDEFReaderSession.readingAvailable else { return }
-                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near the badge."
-                        session?.begin()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-                        self.session = nil
-                    }
+                func scan() {
+                    guard NFCNDEFReaderSession.readingAvailable else { return }
+                    session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                    session?.alertMessage = "Hold your iPhone near the badge."
+                    session?.begin()
                 }
+                func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) { finish() }
+                func finish() { session = nil }
                 """
             ),
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        guard NFCNDEFReaderSession.readingAvailable else { return }
-                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near the badge."
-                        session?.begin()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) { finish() }
-                    func finish() { session = nil }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func prepare() { session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false) }
-                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) { prepare() }
-                }
+                func prepare() { session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false) }
+                func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) { prepare() }
                 """
             ),
             .objective(

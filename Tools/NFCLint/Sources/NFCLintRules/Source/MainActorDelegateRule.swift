@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A delegate on the main actor is called on another queue.
     static let mainActorDelegate = Rule(
         id: "SRC033",
         severity: .error,

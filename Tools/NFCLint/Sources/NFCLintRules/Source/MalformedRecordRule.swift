@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A well-known record is built incorrectly.
     static let malformedRecord = Rule(
         id: "SRC024",
         severity: .error,

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// The only response to several tags is a text.
     static let manyTagsTextOnly = Rule(
         id: "SRC030",
         severity: .error,
@@ -14,33 +13,23 @@ extension Rule {
             """,
         fix: "Call restartPolling() after half a second, or invalidate the session.",
         bad: [
-            .swift(
+            .detecting(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        if tags.count > 1 {
-                            session.alertMessage = "Hold one badge only."
-                            return
-                        }
-                        session.invalidate()
-                    }
+                if tags.count > 1 {
+                    session.alertMessage = "Hold one badge only."
+                    return
                 }
+                session.invalidate()
                 """
             ),
-            .swift(
+            .detecting(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        if tags.count > 1 {
-                            session.alertMessage = "Hold one badge only."
-                            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(500), execute: {})
-                            return
-                        }
-                        session.invalidate()
-                    }
+                if tags.count > 1 {
+                    session.alertMessage = "Hold one badge only."
+                    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(500), execute: {})
+                    return
                 }
+                session.invalidate()
                 """
             ),
             .objective(
@@ -54,36 +43,26 @@ extension Rule {
                 }
                 """
             ),
-            .swift(
+            .detecting(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        if tags.count > 1 {
-                            Log.reader("several badges")
-                            session.alertMessage = "Hold one badge only."
-                            return
-                        }
-                        session.invalidate()
-                    }
+                if tags.count > 1 {
+                    Log.reader("several badges")
+                    session.alertMessage = "Hold one badge only."
+                    return
                 }
+                session.invalidate()
                 """
             ),
         ],
         good: [
-            .swift(
+            .detecting(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        if tags.count > 1 {
-                            session.alertMessage = "Hold one badge only."
-                            session.restartPolling()
-                            return
-                        }
-                        session.invalidate()
-                    }
+                if tags.count > 1 {
+                    session.alertMessage = "Hold one badge only."
+                    session.restartPolling()
+                    return
                 }
+                session.invalidate()
                 """
             ),
             .objective(

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The link handler is in a type where it is never called.
     static let misplacedLinkHandler = Rule(
         id: "SRC032",
         severity: .warning,

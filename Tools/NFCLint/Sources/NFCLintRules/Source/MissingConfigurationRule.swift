@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// The configuration lacks an entry that the code needs.
     static let missingConfiguration = Rule(
         id: "SRC009",
         severity: .error,

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// This kind of session does not draw the error symbol.
     static let missingErrorSymbol = Rule(
         id: "SRC015",
         severity: .info,
@@ -14,26 +13,18 @@ extension Rule {
             """,
         fix: "If the symbol matters, implement readerSession(_:didDetect:).",
         bad: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
-                        session.invalidate(errorMessage: "The badge is empty.")
-                    }
+                func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+                    session.invalidate(errorMessage: "The badge is empty.")
                 }
                 """
             )
         ],
         good: [
-            .swift(
+            .detecting(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        session.invalidate(errorMessage: "The badge is empty.")
-                    }
-                }
+                session.invalidate(errorMessage: "The badge is empty.")
                 """
             )
         ],

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A switch over tags or states has no @unknown default.
     static let missingUnknownDefault = Rule(
         id: "SRC020",
         severity: .info,

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A session begins while another session is active.
     static let overlappingSessions = Rule(
         id: "SRC007",
         severity: .warning,
@@ -14,19 +13,16 @@ extension Rule {
             """,
         fix: "Invalidate the first session, and begin the next one a few seconds after didInvalidateWithError.",
         bad: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        guard NFCNDEFReaderSession.readingAvailable else { return }
-                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near the badge."
-                        session?.begin()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        scan()
-                    }
+                func scan() {
+                    guard NFCNDEFReaderSession.readingAvailable else { return }
+                    session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                    session?.alertMessage = "Hold your iPhone near the badge."
+                    session?.begin()
+                }
+                func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                    scan()
                 }
                 """
             ),
@@ -56,19 +52,16 @@ extension Rule {
             ),
         ],
         good: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        guard NFCNDEFReaderSession.readingAvailable else { return }
-                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near the badge."
-                        session?.begin()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        session.invalidate()
-                    }
+                func scan() {
+                    guard NFCNDEFReaderSession.readingAvailable else { return }
+                    session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                    session?.alertMessage = "Hold your iPhone near the badge."
+                    session?.begin()
+                }
+                func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                    session.invalidate()
                 }
                 """
             ),

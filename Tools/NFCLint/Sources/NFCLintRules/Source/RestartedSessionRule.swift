@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A session that has ended is begun again.
     static let restartedSession = Rule(
         id: "SRC008",
         severity: .error,
@@ -11,14 +10,11 @@ extension Rule {
         why: "begin() on an invalidated session does nothing: no sheet appears, and no callback runs.",
         fix: "Create a new session for each scan.",
         bad: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func again() {
-                        session?.invalidate()
-                        session?.begin()
-                    }
+                func again() {
+                    session?.invalidate()
+                    session?.begin()
                 }
                 """
             ),
@@ -49,22 +45,7 @@ extension Rule {
             ),
         ],
         good: [
-            .swift(
-                """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        guard NFCNDEFReaderSession.readingAvailable else { return }
-                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near the badge."
-                        session?.begin()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-                        self.session = nil
-                    }
-                }
-                """
-            ),
+            .ending("self.session = nil"),
             .swift(
                 """
                 class Reader: NSObject, NFCTagReaderSessionDelegate {

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A session begins without a user action.
     static let scanWithoutAction = Rule(
         id: "SRC026",
         severity: .info,

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A session's delegate is released too early.
     static let shortLivedDelegate = Rule(
         id: "SRC002",
         severity: .error,
@@ -32,16 +31,13 @@ extension Rule {
             ),
         ],
         good: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        guard NFCNDEFReaderSession.readingAvailable else { return }
-                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near the badge."
-                        session?.begin()
-                    }
+                func scan() {
+                    guard NFCNDEFReaderSession.readingAvailable else { return }
+                    session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
+                    session?.alertMessage = "Hold your iPhone near the badge."
+                    session?.begin()
                 }
                 """
             )

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// Blocks in a row are read one by one.
     static let singleBlockLoop = Rule(
         id: "SRC036",
         severity: .info,

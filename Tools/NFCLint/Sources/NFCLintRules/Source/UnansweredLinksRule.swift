@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The links on tags open the app, but no code handles them.
     static let unansweredLinks = Rule(
         id: "SRC018",
         severity: .error,
@@ -15,8 +14,7 @@ extension Rule {
             Implement scene(_:continue:), application(_:continue:restorationHandler:) or onContinueUserActivity.
             """,
         bad: [
-            Example.usage
-                + Example.tagFormatAndDomain
+            Example.usage + Example.tagFormatAndDomain()
                 + Example.swift(
                     """
                     @main
@@ -29,8 +27,7 @@ extension Rule {
                 + Example.messageReader
         ],
         good: [
-            Example.usage
-                + Example.tagFormatAndDomain
+            Example.usage + Example.tagFormatAndDomain()
                 + Example.swift(
                     """
                     @main

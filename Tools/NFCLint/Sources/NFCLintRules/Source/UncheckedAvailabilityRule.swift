@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A session starts without checking that the device can read tags.
     static let uncheckedAvailability = Rule(
         id: "SRC001",
         severity: .warning,
@@ -14,36 +13,27 @@ extension Rule {
             """,
         fix: "Check readingAvailable of the session type before you create the session, and show what is missing.",
         bad: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        if !NFCNDEFReaderSession.readingAvailable { showAlert("This phone can't scan.") }
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
-                    }
+                func scan() {
+                    if !NFCNDEFReaderSession.readingAvailable { showAlert("This phone can't scan.") }
+                    session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
                 }
                 """
             ),
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
-                        session?.begin()
-                    }
+                func scan() {
+                    session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
+                    session?.begin()
                 }
                 """
             ),
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        if NFCNDEFReaderSession.readingAvailable { print("yes") } else { print("no") }
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
-                    }
+                func scan() {
+                    if NFCNDEFReaderSession.readingAvailable { print("yes") } else { print("no") }
+                    session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
                 }
                 """
             ),
@@ -57,44 +47,23 @@ extension Rule {
             ),
         ],
         good: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        if !NFCNDEFReaderSession.readingAvailable { return }
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
-                    }
+                func scan() {
+                    if !NFCNDEFReaderSession.readingAvailable { return }
+                    session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
                 }
                 """
             ),
-            .swift(
+            .ending("self.session = nil"),
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        guard NFCNDEFReaderSession.readingAvailable else { return }
-                        session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near the badge."
-                        session?.begin()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
-                        self.session = nil
-                    }
+                var canRead: Bool { NFCReaderSession.readingAvailable }
+                func scan() {
+                    guard canRead else { return }
+                    start()
                 }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    var canRead: Bool { NFCReaderSession.readingAvailable }
-                    func scan() {
-                        guard canRead else { return }
-                        start()
-                    }
-                    func start() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false) }
-                }
+                func start() { session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false) }
                 """
             ),
             .objective(

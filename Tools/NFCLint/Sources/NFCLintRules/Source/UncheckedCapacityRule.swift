@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A message is written without checking the tag's capacity.
     static let uncheckedCapacity = Rule(
         id: "SRC006",
         severity: .warning,
@@ -14,19 +13,7 @@ extension Rule {
             """,
         fix: "Compare message.length with the capacity that queryNDEFStatus returns.",
         bad: [
-            .swift(
-                """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        let tag = tags[0]
-                        session.connect(to: tag) { _ in
-                            tag.writeNDEF(self.message) { _ in session.invalidate() }
-                        }
-                    }
-                }
-                """
-            ),
+            .plainWrite,
             .swift(
                 """
                 class Reader: NSObject {
@@ -57,22 +44,7 @@ extension Rule {
                 }
                 """
             ),
-            .swift(
-                """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        let tag = tags[0]
-                        session.connect(to: tag) { _ in
-                            tag.queryNDEFStatus { status, capacity, _ in
-                                guard status == .readWrite, self.message.length <= capacity else { return session.invalidate() }
-                                tag.writeNDEF(self.message) { _ in session.invalidate() }
-                            }
-                        }
-                    }
-                }
-                """
-            ),
+            .checkedWrite,
             .objective(
                 """
                 - (void)write:(id<NFCNDEFTag>)tag capacity:(NSUInteger)capacity {

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A CardSession is created without checking whether this is allowed.
     static let uncheckedCardSession = Rule(
         id: "SRC021",
         severity: .warning,

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A tag is written without checking its status.
     static let uncheckedStatus = Rule(
         id: "SRC005",
         severity: .warning,
@@ -14,19 +13,7 @@ extension Rule {
             """,
         fix: "Call queryNDEFStatus, and write only if the status is readWrite.",
         bad: [
-            .swift(
-                """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        let tag = tags[0]
-                        session.connect(to: tag) { _ in
-                            tag.writeNDEF(self.message) { _ in session.invalidate() }
-                        }
-                    }
-                }
-                """
-            ),
+            .plainWrite,
             // A tag that is not "not supported" can be read-only.
             .swift(
                 """
@@ -58,22 +45,7 @@ extension Rule {
             ),
         ],
         good: [
-            .swift(
-                """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        let tag = tags[0]
-                        session.connect(to: tag) { _ in
-                            tag.queryNDEFStatus { status, capacity, _ in
-                                guard status == .readWrite, self.message.length <= capacity else { return session.invalidate() }
-                                tag.writeNDEF(self.message) { _ in session.invalidate() }
-                            }
-                        }
-                    }
-                }
-                """
-            ),
+            .checkedWrite,
             .swift(
                 """
                 func write(_ message: NFCNDEFMessage, to tag: any NFCNDEFTag) async {

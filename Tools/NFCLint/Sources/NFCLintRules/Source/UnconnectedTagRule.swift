@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// A tag is used before it is connected.
     static let unconnectedTag = Rule(
         id: "SRC011",
         severity: .warning,
@@ -27,40 +26,21 @@ extension Rule {
                 }
                 """
             ),
-            .swift(
+            .detecting("tags[0].readNDEF { message, _ in session.invalidate() }"),
+            .detecting(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        tags[0].readNDEF { message, _ in session.invalidate() }
-                    }
+                session.connect(to: tags[0]) { error in
+                    if error != nil { session.restartPolling() }
                 }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        session.connect(to: tags[0]) { error in
-                            if error != nil { session.restartPolling() }
-                        }
-                        tags[0].readNDEF { message, _ in session.invalidate() }
-                    }
-                }
+                tags[0].readNDEF { message, _ in session.invalidate() }
                 """
             ),
         ],
         good: [
-            .swift(
+            .detecting(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        session.connect(to: tags[0]) { _ in
-                            tags[0].readNDEF { message, _ in session.invalidate() }
-                        }
-                    }
+                session.connect(to: tags[0]) { _ in
+                    tags[0].readNDEF { message, _ in session.invalidate() }
                 }
                 """
             )

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// The code does not handle more than one tag.
     static let unhandledTags = Rule(
         id: "SRC013",
         severity: .info,
@@ -11,15 +10,10 @@ extension Rule {
         why: "Two tags can be in the field at once, and their order is random.",
         fix: "If there is more than one tag, say so and restart polling.",
         bad: [
-            .swift(
+            .detecting(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        guard let tag = tags.first else { return }
-                        session.connect(to: tag) { _ in session.invalidate() }
-                    }
-                }
+                guard let tag = tags.first else { return }
+                session.connect(to: tag) { _ in session.invalidate() }
                 """
             ),
             .objective(
@@ -55,16 +49,11 @@ extension Rule {
             ),
         ],
         good: [
-            .swift(
+            .detecting(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        if tags.count > 1 { return session.restartPolling() }
-                        guard let tag = tags.first else { return }
-                        session.connect(to: tag) { _ in session.invalidate() }
-                    }
-                }
+                if tags.count > 1 { return session.restartPolling() }
+                guard let tag = tags.first else { return }
+                session.connect(to: tag) { _ in session.invalidate() }
                 """
             ),
             .objective(

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// The code selects an AID that is not in the list.
     static let unlistedAID = Rule(
         id: "SRC010",
         severity: .error,

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// The code sends commands to tags that no session polls for.
     static let unpolledTechnology = Rule(
         id: "SRC035",
         severity: .warning,

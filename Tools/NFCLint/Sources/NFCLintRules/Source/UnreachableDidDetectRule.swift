@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// If a delegate has `didDetect` for tags, its `didDetectNDEFs` never runs.
     static let unreachableDidDetect = Rule(
         id: "SRC027",
         severity: .info,
@@ -10,31 +9,25 @@ extension Rule {
         why: "If the delegate implements readerSession(_:didDetect:), didDetectNDEFs receives no messages.",
         fix: "Move the code to didDetect, and leave the body empty.",
         bad: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        session.invalidate()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
-                        show(messages)
-                    }
+                func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                    session.invalidate()
+                }
+                func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+                    show(messages)
                 }
                 """
             )
         ],
         good: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
-                        session.invalidate()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
-                        fatalError("not called")
-                    }
+                func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+                    session.invalidate()
+                }
+                func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+                    fatalError("not called")
                 }
                 """
             )

@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// The message of a user activity is used without a check.
     static let untestedUserActivity = Rule(
         id: "SRC017",
         severity: .warning,

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The text asks the user to touch the tag.
     static let askToTouch = Rule(
         id: "TXT002",
         severity: .warning,
@@ -13,30 +12,8 @@ extension Rule {
             """,
         fix: "Write \"Hold your iPhone near the …\".",
         bad: [
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Tap your phone on the badge."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Place your iPhone on the badge."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
+            .instruction("Tap your phone on the badge."),
+            .instruction("Place your iPhone on the badge."),
             .objective(
                 """
                 - (void)scan {
@@ -48,34 +25,9 @@ extension Rule {
             ),
         ],
         good: [
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read. Hold it still, and try again.") }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "Please contact support.") }
-                }
-                """
-            ),
+            .instruction("Hold your iPhone near the badge to open the door."),
+            .failure("The badge was not read. Hold it still, and try again."),
+            .failure("Please contact support."),
         ],
         check: { unit, findings in
             for text in unit.sheetTexts where text.isLatin {

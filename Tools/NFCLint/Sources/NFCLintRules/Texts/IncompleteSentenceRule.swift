@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The text is not a complete sentence.
     static let incompleteSentence = Rule(
         id: "TXT003",
         severity: .warning,
@@ -10,38 +9,9 @@ extension Rule {
         why: "A sentence says what to do or what happened. One or two words do not (Human Interface Guidelines).",
         fix: "Write a sentence with a verb, and begin it with a capital letter.",
         bad: [
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Scan badge"
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "hold your iPhone near the badge"
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "Error") }
-                }
-                """
-            ),
+            .instruction("Scan badge"),
+            .instruction("hold your iPhone near the badge"),
+            .failure("Error"),
         ],
         good: [
             .swift(
@@ -54,50 +24,10 @@ extension Rule {
                 }
                 """
             ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read. Hold it still, and try again.") }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "カードをかざしてください。"
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                #"""
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "\(message)"
-                        session?.begin()
-                    }
-                }
-                """#
-            ),
+            .instruction("Hold your iPhone near the badge to open the door."),
+            .failure("The badge was not read. Hold it still, and try again."),
+            .instruction("カードをかざしてください。"),
+            .instruction(#"\(message)"#),
         ],
         check: { unit, findings in
             for text in unit.sheetTexts where text.hasWords {

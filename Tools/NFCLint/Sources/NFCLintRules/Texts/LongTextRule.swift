@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The text is long.
     static let longText = Rule(
         id: "TXT006",
         severity: .warning,
@@ -10,18 +9,7 @@ extension Rule {
         why: "The sheet has room for about two lines. Longer text is cut off, or moves the picture away.",
         fix: "Use at most 70 characters.",
         bad: [
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the badge that hangs on the wall beside the door to open it."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
+            .instruction("Hold your iPhone near the badge that hangs on the wall beside the door to open it."),
             Example.swift(
                 """
                 class Reader: NSObject {
@@ -41,26 +29,8 @@ extension Rule {
                 ),
         ],
         good: [
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read. Hold it still, and try again.") }
-                }
-                """
-            ),
+            .instruction("Hold your iPhone near the badge to open the door."),
+            .failure("The badge was not read. Hold it still, and try again."),
         ],
         check: { unit, findings in
             for text in unit.sheetTexts where text.role != .usage {

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The instruction does not end with punctuation.
     static let missingPunctuation = Rule(
         id: "TXT005",
         severity: .info,
@@ -10,18 +9,7 @@ extension Rule {
         why: "Complete sentences end with a full stop (Human Interface Guidelines).",
         fix: "Add a full stop.",
         bad: [
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the badge"
-                        session?.begin()
-                    }
-                }
-                """
-            ),
+            .instruction("Hold your iPhone near the badge"),
             .swift(
                 """
                 class Reader: UIViewController, NFCNDEFReaderSessionDelegate {
@@ -37,34 +25,9 @@ extension Rule {
             ),
         ],
         good: [
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read. Hold it still, and try again.") }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read") }
-                }
-                """
-            ),
+            .instruction("Hold your iPhone near the badge to open the door."),
+            .failure("The badge was not read. Hold it still, and try again."),
+            .failure("The badge was not read"),
         ],
         check: { unit, findings in
             for text in unit.sheetTexts where text.role == .instruction {

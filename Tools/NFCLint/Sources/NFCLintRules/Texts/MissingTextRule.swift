@@ -3,7 +3,6 @@ import NFCLintEngine
 import SwiftSyntax
 
 extension Rule {
-    /// The sheet has no text when the session begins.
     static let missingText = Rule(
         id: "TXT010",
         severity: .warning,
@@ -68,18 +67,7 @@ extension Rule {
                 }
                 """
             ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
+            .instruction("Hold your iPhone near the badge to open the door."),
             .objective(
                 """
                 - (void)scan {

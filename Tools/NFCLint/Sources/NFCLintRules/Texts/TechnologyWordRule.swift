@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The text contains a technical word.
     static let technologyWord = Rule(
         id: "TXT001",
         severity: .warning,
@@ -13,38 +12,9 @@ extension Rule {
             """,
         fix: "Name the object: \"Hold your iPhone near the museum card.\"",
         bad: [
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near an NFC tag."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "Tag is read only.") }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "NFCタグをかざしてください。"
-                        session?.begin()
-                    }
-                }
-                """
-            ),
+            .instruction("Hold your iPhone near an NFC tag."),
+            .failure("Tag is read only."),
+            .instruction("NFCタグをかざしてください。"),
             .swift(
                 """
                 class Reader: NSObject {
@@ -101,12 +71,7 @@ extension Rule {
                     "\"doors.start_message\" = \"Hold your %@ near the tag.\";"
                 ),
             badge("de.lproj", "Halten Sie das iPhone an den NFC-Chip."),
-            .plist(
-                """
-                <key>NFCReaderUsageDescription</key>
-                <string>NFC is used to open doors.</string>
-                """
-            ),
+            .usageDescription("NFC is used to open doors."),
             .objective(
                 """
                 - (void)fail { [self closeWithError:@"This tag opens no door."]; }
@@ -137,26 +102,8 @@ extension Rule {
             .objective(
                 "- (void)fail { self.alertMessage = @\"Tap the tag.\"; [self setAlertMessage:@\"Tap the tag.\"]; }"
             ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read. Hold it still, and try again.") }
-                }
-                """
-            ),
+            .instruction("Hold your iPhone near the badge to open the door."),
+            .failure("The badge was not read. Hold it still, and try again."),
         ],
         check: { unit, findings in
             for text in unit.sheetTexts + usageTexts(unit) {

@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The text is in title case or in capitals.
     static let titleCase = Rule(
         id: "TXT004",
         severity: .warning,
@@ -10,64 +9,13 @@ extension Rule {
         why: "Sentences on the sheet use sentence case (Human Interface Guidelines).",
         fix: "Capitalise only the first word and names.",
         bad: [
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold Your Phone Near The Badge."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "HOLD YOUR PHONE NEAR THE BADGE."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
+            .instruction("Hold Your Phone Near The Badge."),
+            .instruction("HOLD YOUR PHONE NEAR THE BADGE."),
         ],
         good: [
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read. Hold it still, and try again.") }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the RFID badge."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
+            .instruction("Hold your iPhone near the badge to open the door."),
+            .failure("The badge was not read. Hold it still, and try again."),
+            .instruction("Hold your iPhone near the RFID badge."),
         ],
         check: { unit, findings in
             for text in unit.sheetTexts where text.isLatin {

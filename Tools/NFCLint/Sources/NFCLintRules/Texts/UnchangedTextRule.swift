@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The session scans several times, but its text never changes.
     static let unchangedText = Rule(
         id: "TXT008",
         severity: .warning,
@@ -10,50 +9,41 @@ extension Rule {
         why: "If a session continues, people notice a successful scan only when the text changes.",
         fix: "Set alertMessage after each scan.",
         bad: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near a badge."
-                        session?.begin()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
-                        show(messages)
-                    }
+                func scan() {
+                    session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
+                    session?.alertMessage = "Hold your iPhone near a badge."
+                    session?.begin()
+                }
+                func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+                    show(messages)
                 }
                 """
             )
         ],
         good: [
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near a badge."
-                        session?.begin()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
-                        session.alertMessage = "Hold your iPhone near the next badge."
-                    }
+                func scan() {
+                    session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
+                    session?.alertMessage = "Hold your iPhone near a badge."
+                    session?.begin()
+                }
+                func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+                    session.alertMessage = "Hold your iPhone near the next badge."
                 }
                 """
             ),
-            .swift(
+            .delegate(
                 """
-                class Reader: NSObject, NFCNDEFReaderSessionDelegate {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
-                        session?.alertMessage = "Hold your iPhone near a badge."
-                        session?.begin()
-                    }
-                    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
-                        session.invalidate()
-                    }
+                func scan() {
+                    session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: false)
+                    session?.alertMessage = "Hold your iPhone near a badge."
+                    session?.begin()
+                }
+                func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+                    session.invalidate()
                 }
                 """
             ),

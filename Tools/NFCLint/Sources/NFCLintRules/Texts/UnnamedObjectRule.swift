@@ -2,7 +2,6 @@
 import NFCLintEngine
 
 extension Rule {
-    /// The instruction does not name the object.
     static let unnamedObject = Rule(
         id: "TXT007",
         severity: .info,
@@ -10,76 +9,14 @@ extension Rule {
         why: "People look for the object to hold near the phone: a card, a poster, a toy.",
         fix: "Name it.",
         bad: [
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the sticker."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the [object name]."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the item."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
+            .instruction("Hold your iPhone near the sticker."),
+            .instruction("Hold your iPhone near the [object name]."),
+            .instruction("Hold your iPhone near the item."),
         ],
         good: [
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the badge to open the door."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func fail(_ error: any Error) { session?.invalidate(errorMessage: "The badge was not read. Hold it still, and try again.") }
-                }
-                """
-            ),
-            .swift(
-                """
-                class Reader: NSObject {
-                    var session: NFCNDEFReaderSession?
-                    func scan() {
-                        session = NFCNDEFReaderSession(delegate: self, queue: nil, invalidateAfterFirstRead: true)
-                        session?.alertMessage = "Hold your iPhone near the item to learn more about it."
-                        session?.begin()
-                    }
-                }
-                """
-            ),
+            .instruction("Hold your iPhone near the badge to open the door."),
+            .failure("The badge was not read. Hold it still, and try again."),
+            .instruction("Hold your iPhone near the item to learn more about it."),
         ],
         check: { unit, findings in
             for text in unit.sheetTexts where text.role == .instruction && text.isLatin {
