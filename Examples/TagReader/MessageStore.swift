@@ -94,9 +94,7 @@ struct MessageStore {
         guard FileManager.default.fileExists(atPath: path) else { return Contents() }
         guard let data = FileManager.default.contents(atPath: path),
             let contents = try? JSONDecoder().decode(Contents.self, from: data), contents.version == 1
-        else {
-            throw Failure(text: "The saved messages in \(path) can't be read. Move the file away, and try again.")
-        }
+        else { throw Failure(text: "The saved messages in \(path) can't be read. Move the file away, and try again.") }
         return contents
     }
 

@@ -67,9 +67,7 @@ private func messageCallback(
     _ message: UnsafePointer<mosquitto_message>?
 ) {
     guard let handle = unsafe owner(object), let message = unsafe message?.pointee, let topic = unsafe message.topic
-    else {
-        return
-    }
+    else { return }
     let payload = unsafe Array(UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen)))
     let name = unsafe String(cString: topic)
     handle.report(.message(MQTTMessage(topic: name, payload: payload, isRetained: unsafe message.retain)))

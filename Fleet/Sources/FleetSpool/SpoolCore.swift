@@ -160,9 +160,7 @@ final class SpoolCore {
             let before = ledger.totals.size
             guard (try? write { db in try makeRoom(db, atLeast: 64 << 10, for: .disk) }) != nil,
                 ledger.totals.size < before
-            else {
-                break
-            }
+            else { break }
             try? checkpoint()
         }
     }

@@ -23,8 +23,6 @@ enum SpoolFiles {
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
             status.st_mode & 0o077 == 0 || fchmod(file, 0o600) == 0
-        else {
-            throw SpoolError(.unusable, "\(path) is not a regular file of this user. Move it away.")
-        }
+        else { throw SpoolError(.unusable, "\(path) is not a regular file of this user. Move it away.") }
     }
 }

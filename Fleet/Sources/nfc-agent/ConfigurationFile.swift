@@ -49,9 +49,7 @@ enum StateFolder {
         let folder =
             configuration.stateFolder ?? environment["STATE_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 }
             ?? UserFolders(environment: environment).state + "/opencorenfc"
-        guard folder.hasPrefix("/") else {
-            throw ConfigurationError("The folder \(folder) must be an absolute path.")
-        }
+        guard folder.hasPrefix("/") else { throw ConfigurationError("The folder \(folder) must be an absolute path.") }
         return folder
     }
 

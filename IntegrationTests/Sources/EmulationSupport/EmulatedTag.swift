@@ -96,9 +96,7 @@ public final class EmulatedTag {
     public func stop() async throws -> TagContents {
         program.send(signal: SIGTERM)
         let status = try await program.end(within: .seconds(10))
-        guard status == 0 else {
-            throw Failure(description: "nfc emulate ended with \(status): \(program.output)")
-        }
+        guard status == 0 else { throw Failure(description: "nfc emulate ended with \(status): \(program.output)") }
         return try TagImage(parsing: [UInt8](Data(contentsOf: image))).contents
     }
 

@@ -118,9 +118,7 @@ package struct Inbox<Store: FileStore>: Sendable {
     static func parse(_ name: String) -> (id: InboxEntry.ID, isAnnounced: Bool)? {
         let isAnnounced = name.hasSuffix(".entry")
         guard isAnnounced || name.hasSuffix(".new"), let id = InboxEntry.ID(String(name.dropLast(isAnnounced ? 6 : 4)))
-        else {
-            return nil
-        }
+        else { return nil }
         return (id, isAnnounced)
     }
 
@@ -128,9 +126,7 @@ package struct Inbox<Store: FileStore>: Sendable {
         guard let end = bytes.prefix(32).firstIndex(of: 0x0A), bytes.starts(with: header.utf8),
             let count = Int(String(decoding: bytes[header.utf8.count..<end], as: UTF8.self)),
             bytes.count - end - 1 == count
-        else {
-            return nil
-        }
+        else { return nil }
         return Array(bytes[(end + 1)...])
     }
 }

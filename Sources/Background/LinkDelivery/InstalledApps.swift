@@ -53,9 +53,7 @@ package struct InstalledApps: Sendable, Hashable {
         _ name: String,
         _ folders: UserFolders
     ) throws(AppError) -> InstalledApp {
-        guard DesktopEntry.isName(name) else {
-            throw AppError("The file name is not valid for a desktop entry.")
-        }
+        guard DesktopEntry.isName(name) else { throw AppError("The file name is not valid for a desktop entry.") }
         let description: AppDescription
         do {
             description = try AppDescription(parsing: TrustedFile.read(path, limit: AppDescription.maximumSize))

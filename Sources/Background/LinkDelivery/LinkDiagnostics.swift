@@ -41,9 +41,7 @@ package struct LinkDiagnostics: Sendable {
             guard ["https", "http"].contains(scheme) else {
                 return Finding("scheme", of: scheme, .limited, text, fix: fix)
             }
-            guard let tool = deliverer.browserTool else {
-                return Finding("scheme", of: scheme, .fails, text, fix: fix)
-            }
+            guard let tool = deliverer.browserTool else { return Finding("scheme", of: scheme, .fails, text, fix: fix) }
             return Finding("scheme", of: scheme, .limited, "\(text) \(tool) may still open it.", fix: fix)
         }
     }

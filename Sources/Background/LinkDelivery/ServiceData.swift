@@ -34,9 +34,7 @@ package struct ServiceData: Sendable, Hashable {
         for item in items {
             for name in (Self.names(item.path) ?? nil) ?? [] {
                 let file = "\(item.path)/\(name)"
-                guard unsafe unlink(file) == 0 || errno == ENOENT else {
-                    throw .system("\(file) can't be removed")
-                }
+                guard unsafe unlink(file) == 0 || errno == ENOENT else { throw .system("\(file) can't be removed") }
             }
             guard unsafe Glibc.remove(item.path) == 0 || errno == ENOENT else {
                 throw .system("\(item.path) can't be removed")
@@ -82,9 +80,7 @@ package struct DeliveryFlags<Store: FileStore>: Sendable {
             let words = line.split(separator: " ").map(String.init)
             guard words.count == 3, let id = InboxEntry.ID(words[0]), let mark = DeliveryFlag(rawValue: words[1]),
                 mark != .wanted || words[2] == self.boot
-            else {
-                continue
-            }
+            else { continue }
             marks[id] = mark
         }
     }

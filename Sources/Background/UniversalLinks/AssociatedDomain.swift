@@ -31,9 +31,7 @@ public struct AssociatedDomain: Sendable, Hashable {
         var name = entry[entry.index(after: colon)...]
         if let mark = name.firstIndex(of: "?") {
             guard name[mark...].hasPrefix("?mode="), let mode = Mode(rawValue: String(name[mark...].dropFirst(6)))
-            else {
-                return nil
-            }
+            else { return nil }
             self.mode = mode
             name = name[..<mark]
         } else {
@@ -42,9 +40,7 @@ public struct AssociatedDomain: Sendable, Hashable {
         isWildcard = name.hasPrefix("*.")
         if isWildcard { name = name.dropFirst(2) }
         guard !service.isEmpty, !(isWildcard && service == "appclips"), let domain = try? HostName.domain(String(name))
-        else {
-            return nil
-        }
+        else { return nil }
         self.domain = domain
         self.entry = entry
     }
@@ -129,9 +125,7 @@ extension AssociatedDomain {
             LinkFinding(id, severity, "\"\(entry)\" \(text)")
         }
         guard let colon = entry.firstIndex(of: ":"), !entry.contains("://") || entry.lowercased().hasPrefix("applinks:")
-        else {
-            return [finding("DOM003", "has no service. Write applinks: before the domain.")]
-        }
+        else { return [finding("DOM003", "has no service. Write applinks: before the domain.")] }
         var result: [LinkFinding] = []
         let service = entry[..<colon].lowercased()
         if !services.contains(service) {

@@ -256,9 +256,7 @@ package indirect enum BusValue: Sendable, Hashable {
             guard unsafe ocn_bus_message_enter_container(message, type, inside) >= 0,
                 let values = values(depth + 1, &budget),
                 unsafe ocn_bus_message_exit_container(message) >= 0
-            else {
-                return nil
-            }
+            else { return nil }
             return Self.collected(values, type, inside)
         default: return nil
         }
@@ -288,9 +286,7 @@ package indirect enum BusValue: Sendable, Hashable {
         var text: UnsafePointer<CChar>?
         guard unsafe ocn_bus_message_read_basic(message, type, &text) > 0, let text = unsafe text,
             budget.take(unsafe strlen(text))
-        else {
-            return nil
-        }
+        else { return nil }
         return unsafe String(validatingCString: text)
     }
 

@@ -84,9 +84,7 @@ package final class DeliveryService: @unchecked Sendable {
         let isOpen = message.name == DeliveryInterface.fallback.interface + "." + DeliveryInterface.fallback.method
         guard message.path == path,
             isOpen || message.name == DeliveryInterface.name + "." + DeliveryInterface.method
-        else {
-            return try message.answer(nil)
-        }
+        else { return try message.answer(nil) }
         // A bus may accept other users. Their programs must not make the app open anything.
         guard (try? bus.isOwn(message.sender)) == true else {
             return try message.refuse("AccessDenied", "Another user's program can't open links here.")
@@ -103,9 +101,7 @@ package final class DeliveryService: @unchecked Sendable {
         let links = message.arguments(DeliveryInterface.fallbackSignature)?.first?.values
         guard let links, case let payloads = links.compactMap({ try? UserActivityPayload(webpageURL: $0.text ?? "") }),
             payloads.count == links.count
-        else {
-            return try message.refuse("InvalidArgs", "The values are not http or https URLs.")
-        }
+        else { return try message.refuse("InvalidArgs", "The values are not http or https URLs.") }
         for payload in payloads where !handler(payload) {
             return try message.refuse("Failed", "The app does not accept \(payload.webpageURL).")
         }
@@ -115,9 +111,7 @@ package final class DeliveryService: @unchecked Sendable {
     private func payload(of message: ReceivedMessage) -> UserActivityPayload? {
         guard let values = message.arguments(DeliveryInterface.argumentSignature), let type = values[0].text,
             let url = values[1].text, case .bytes(let bytes) = values[2]
-        else {
-            return nil
-        }
+        else { return nil }
         return try? UserActivityPayload(activityType: type, webpageURL: url, message: bytes)
     }
 }

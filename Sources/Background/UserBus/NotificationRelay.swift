@@ -125,9 +125,7 @@ package final class NotificationRelay {
         // The signature guarantees that there are eight values.
         guard let replacedNumber = values[1].integer.flatMap({ UInt32(exactly: $0) }),
             let title = values[3].text, let body = values[4].text, let actions = values[5].values
-        else {
-            throw BusError(.badMessage, "Notify has unexpected values.")
-        }
+        else { throw BusError(.badMessage, "Notify has unexpected values.") }
         var number = replacedNumber
         if let desktop {
             let call = BusCall(Self.object, "Notify", values.compactMap(\.toSend))

@@ -120,9 +120,7 @@ package struct OwnerChange: Sendable, Hashable {
         guard message.sender == ReplyLedger.daemon,
             message.name == "org.freedesktop.DBus.NameOwnerChanged",
             let texts = message.arguments("sss")?.compactMap(\.text)
-        else {
-            return nil
-        }
+        else { return nil }
         (name, old, new) = (texts[0], texts[1], texts[2])
     }
 }

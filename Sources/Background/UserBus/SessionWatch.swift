@@ -156,9 +156,7 @@ extension BusConnection {
             // The values are the session's name, the user ID, the user's name, the seat and the object.
             guard let values = entry.values, values.count == 5, values[1].integer == Int64(user),
                 let id = values[0].text, let path = values[4].text
-            else {
-                continue
-            }
+            else { continue }
             do throws(BusError) {
                 sessions.append(try loginSession(id, path, hasSeat: values[3].text?.isEmpty == false))
             } catch {

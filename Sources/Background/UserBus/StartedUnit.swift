@@ -58,9 +58,7 @@ package final class StartedUnit {
     package func waitForStart(_ limit: Duration) throws(BusError) -> State {
         let deadline = Deadline(after: limit)
         while try isStarting {
-            guard let left = deadline.left else {
-                throw BusError(.noAnswer, "systemd did not start it in time.")
-            }
+            guard let left = deadline.left else { throw BusError(.noAnswer, "systemd did not start it in time.") }
             bus.wait(left)
             while try bus.receive() != nil {}
         }
@@ -91,9 +89,7 @@ package final class StartedUnit {
     }
 
     private func property(_ name: String, of object: BusCall.Object) throws(BusError) -> BusValue {
-        guard let value = try bus.ask(BusCall(property: name, of: object)).first else {
-            throw .badAnswer(of: object)
-        }
+        guard let value = try bus.ask(BusCall(property: name, of: object)).first else { throw .badAnswer(of: object) }
         return value
     }
 }

@@ -197,9 +197,7 @@ final class CardConnection: Sendable {
     private func attempt<Value: Sendable>(
         _ body: (any SmartCardLayer, SmartCardHandle) throws(SmartCardError) -> Value
     ) throws(LinkError) -> Value {
-        guard let card = state.withLock({ $0.card }) else {
-            throw LinkError(.tagRemoved, "The reader lost the tag.")
-        }
+        guard let card = state.withLock({ $0.card }) else { throw LinkError(.tagRemoved, "The reader lost the tag.") }
         do throws(SmartCardError) {
             return try service.call { layer, _ throws(SmartCardError) in try body(layer, card) }
         } catch {

@@ -43,9 +43,7 @@ final class SerialPort: ChipLine {
     func setSpeed(_ speed: SerialSpeed) throws(LinkError) {
         _ = tcdrain(descriptor)
         let code = Self.configure(descriptor, speed)
-        guard code == 0 else {
-            throw ChipLineError.unusable(kind, path, code)
-        }
+        guard code == 0 else { throw ChipLineError.unusable(kind, path, code) }
     }
 
     private static func configure(_ descriptor: Int32, _ speed: SerialSpeed) -> Int32 {

@@ -337,9 +337,7 @@ extension EmulatedReader {
         }
         guard profile.technologies.contains(technology),
             let card = await chip.finder.findOne([technology], beginsISODEP: beginsISODEP)
-        else {
-            return TransparentSession.failure(object: 1, [0x64, 0x01])
-        }
+        else { return TransparentSession.failure(object: 1, [0x64, 0x01]) }
         chip.adopt(card)
         let atr = EmulatedAnswerToReset.bytes(for: card, profile)
         return TransparentSession.success + [0x5F, 0x51, UInt8(atr.count)] + atr + ReaderStatus.done

@@ -133,9 +133,7 @@ package struct PrivatePCSCD: Sendable {
             let program = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd", "/usr/bin/pcscd"].first(
                 where: ProgramPath.isProgram
             )
-        else {
-            throw EmulationError("pcscd is missing. Install the package pcscd.")
-        }
+        else { throw EmulationError("pcscd is missing. Install the package pcscd.") }
         try PCSCInstallation.checkTrust(ofConfiguration: configuration)
         self.folder = folder
         let socket = try ListeningSocket.descriptor(Self.socketName, in: folder, backlog: 16)

@@ -243,9 +243,7 @@ actor SimulatorClient {
     private func accept(_ hello: JSONLine) throws(LinkError) {
         if let error = hello.string("error") { throw SimulatorError.refused(hello.string("message") ?? error) }
         guard hello.number("hello") == 1, let name = hello.string("name"), let names = hello.strings("technologies")
-        else {
-            throw SimulatorError.invalid("The first line is not a greeting.")
-        }
+        else { throw SimulatorError.invalid("The first line is not a greeting.") }
         let technologies = Set(Technology.allCases.filter { names.contains($0.name) })
         guard technologies.count == names.count else { throw SimulatorError.invalid("A technology is unknown.") }
         shared.withLock { shared in

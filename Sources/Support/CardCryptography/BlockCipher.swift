@@ -66,9 +66,7 @@ public struct BlockCipher: Sendable, Hashable {
             chains = true
         }
         guard data.count.isMultiple(of: blockLength), vector.count == blockLength, let count = CInt(exactly: data.count)
-        else {
-            throw CryptographyError(.wrongLength, "Data and vector must be whole blocks of \(blockLength) bytes.")
-        }
+        else { throw CryptographyError(.wrongLength, "Data and vector must be whole blocks of \(blockLength) bytes.") }
         // Single DES runs as triple DES with three equal keys, because OpenSSL 3 lacks single DES.
         let cipher =
             switch (blockLength, key.count) {

@@ -80,9 +80,7 @@ package struct EllipticCurve: Sendable, Hashable {
             &result,
             result.count
         )
-        guard length > 0 else {
-            throw CryptographyError(.refused, "A public key is not a point of the curve \(name).")
-        }
+        guard length > 0 else { throw CryptographyError(.refused, "A public key is not a point of the curve \(name).") }
         return Array(result[..<length])
     }
 }

@@ -164,9 +164,7 @@ final class Notifier {
             let values = message.values()
             guard let shown = shown(values, message), let topic = notifications[shown],
                 let action = values.last?.text, NotificationRequest.opens(action)
-            else {
-                return
-            }
+            else { return }
             clicks[shown] = NotificationClick(at: .now)
             onEvent(.activated(topic.subject, token: tokens[shown]))
         case interface + ".ActivationToken":

@@ -131,9 +131,7 @@ final class ScriptedService: SmartCardLayer {
 
     private func check(_ context: Int) throws(SmartCardError) {
         try state.withLock { state throws(SmartCardError) in
-            guard state.isRunning, !state.abandoned.contains(context) else {
-                throw SmartCardError(.noService, "test")
-            }
+            guard state.isRunning, !state.abandoned.contains(context) else { throw SmartCardError(.noService, "test") }
         }
     }
 
@@ -271,9 +269,7 @@ final class ScriptedService: SmartCardLayer {
         _ = try self.card(of: card)
         // The opened card has left, even if another card is there now.
         let events = look { state in state.readers.first { $0.name == state.open[card.handle] }?.events }
-        guard events == look({ $0.opened[card.handle] }) else {
-            throw SmartCardError(.removedCard, "SCardGetAttrib")
-        }
+        guard events == look({ $0.opened[card.handle] }) else { throw SmartCardError(.removedCard, "SCardGetAttrib") }
         if let failure = look(\.attributeFailure) { throw SmartCardError(failure, "SCardGetAttrib") }
         guard let value = look({ $0.attributes[identifier] }) else {
             throw SmartCardError(.unsupportedFeature, "SCardGetAttrib")

@@ -337,9 +337,7 @@ private final class Desktop: Sendable {
         Thread.detachNewThread { [self] in
             defer { ended.signal() }
             guard let bus = try? BusConnection(.user, address: address), let stand = try? NotificationRelay(on: bus)
-            else {
-                return
-            }
+            else { return }
             state.withLock { $0.isRunning = true }
             var start = ContinuousClock.now
             while !state.withLock({ $0.isStopped }) {

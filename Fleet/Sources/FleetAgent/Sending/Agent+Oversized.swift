@@ -51,9 +51,7 @@ extension Agent {
         let range = place.sequence...place.sequence
         guard let event = try? await spool.events(of: place.reader, in: range, limit: 1).first,
             let shortened = CloudEvent.shortened(event.payload)
-        else {
-            return requestLog("too-large", "A requested event is too large for the broker.")
-        }
+        else { return requestLog("too-large", "A requested event is too large for the broker.") }
         // If the broker closes the connection now, the client has to request the event again.
         noteOversized(number ^ Self.replayMark)
         publish(settings.topics.event(node, place.reader), CloudEvent.late(shortened), isRetained: false)

@@ -212,9 +212,7 @@ extension Agent {
             let reader = request["reader"]?.text.flatMap(FleetName.init),
             let from = request["from"]?.int, let to = request["to"]?.int, from <= to,
             request["stream"].map({ $0.text == spool.stream }) ?? true
-        else {
-            return requestLog("replay-refused", "A request for events is not valid.")
-        }
+        else { return requestLog("replay-refused", "A request for events is not valid.") }
         let room = Self.maximumReplayed - replayedEvents.count
         let size = replayBudget.rest(now: .now)
         guard room > 0, size > 0 else {

@@ -114,9 +114,7 @@ package struct AgentConfiguration: Sendable {
                 guard let name = try table.name("name"), let text = try table.string("public"),
                     let data = Data(base64Encoded: text),
                     let key = VerifyingKey(Array(data))
-                else {
-                    throw ConfigurationError("Each [[jobs.key]] needs a name, and 32 bytes in base64 as public.")
-                }
+                else { throw ConfigurationError("Each [[jobs.key]] needs a name, and 32 bytes in base64 as public.") }
                 return (name.text, key)
             }
             guard Set(keys.map(\.0)).count == keys.count else {

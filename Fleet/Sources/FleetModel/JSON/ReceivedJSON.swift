@@ -8,9 +8,7 @@ package enum ReceivedJSON {
     package static func line(_ bytes: [UInt8]) -> String {
         guard let text = String(validating: bytes, as: UTF8.self),
             (try? JSONValue(parsing: bytes))?.objectMembers != nil
-        else {
-            return #"{"ok":false,"error":"not-json","message":"A message is not a JSON object."}"#
-        }
+        else { return #"{"ok":false,"error":"not-json","message":"A message is not a JSON object."}"# }
         return JSONText.line(text)
     }
 }

@@ -76,9 +76,7 @@ package struct JobKeys: Sendable {
         }
         guard let signature = message["signature"]?.text.flatMap(Base64URL.bytes),
             key.verifies(signature, of: Self.context + signed)
-        else {
-            throw JobRefusal(.badSignature, "The signature does not match the job.")
-        }
+        else { throw JobRefusal(.badSignature, "The signature does not match the job.") }
     }
 
     private static func parse(_ bytes: [UInt8]) throws(JobRefusal) -> JSONValue {

@@ -43,9 +43,7 @@ package struct FleetTopics: Sendable, Hashable {
         guard topic.hasPrefix(root + "/") else { return nil }
         let levels = topic.dropFirst(root.count + 1).split(separator: "/", omittingEmptySubsequences: false)
         guard levels.count == 3, let node = FleetName(String(levels[0])), let reader = FleetName(String(levels[1]))
-        else {
-            return nil
-        }
+        else { return nil }
         return Place(node: node, reader: reader, leaf: String(levels[2]))
     }
 

@@ -8,9 +8,7 @@ extension SimulatorState {
         switch name {
         case "trace_rows":
             let (from, count) = (action["from"]?.int ?? 0, action["count"]?.int ?? 200)
-            guard from >= 0, count >= 0 else {
-                throw .invalid("\"from\" and \"count\" must be numbers, 0 or more.")
-            }
+            guard from >= 0, count >= 0 else { throw .invalid("\"from\" and \"count\" must be numbers, 0 or more.") }
             let start = min(from, trace.total)
             let rows = trace[start..<start + min(count, Limits.rows)]
             return [

@@ -286,9 +286,7 @@ struct TestSource: Sendable {
         var lines: [String] = []
         for tag in session.tags {
             guard let variable = variables[tag.id], let message = session.messages[tag.id] ?? Self.message(of: tag)
-            else {
-                continue
-            }
+            else { continue }
             if isTorn, session.tags.count == 1 || message != Self.message(of: tag) {
                 // What a torn write leaves differs from run to run of the simulator.
                 guard let failed, failed.name == .writeNDEF else {

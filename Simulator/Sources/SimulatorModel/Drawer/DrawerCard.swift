@@ -95,9 +95,7 @@ struct DrawerCard: Sendable {
     /// The tag as it left the factory; nil if its product is unknown or has more than a memory.
     var blank: TagContents? {
         guard let product = TagProduct(named: contents.model), product.identifierLengths.contains(contents.uid.count)
-        else {
-            return nil
-        }
+        else { return nil }
         var size: Int?
         if let sizes = product.sizes, let capacity = summary.capacity {
             size = min(max(capacity, sizes.lowerBound), sizes.upperBound)

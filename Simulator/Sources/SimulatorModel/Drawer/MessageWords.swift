@@ -87,9 +87,7 @@ enum MessageWords {
     private static func text(_ record: NDEFRecord, _ type: String) -> String {
         guard type.hasPrefix("text/") || type.hasSuffix("json"),
             let text = String(validating: record.payload, as: UTF8.self)
-        else {
-            return bytes(record)
-        }
+        else { return bytes(record) }
         return text
     }
 

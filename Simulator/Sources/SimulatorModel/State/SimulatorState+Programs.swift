@@ -107,9 +107,7 @@ extension SimulatorState {
     mutating func sheet(_ client: AppList.Client, _ line: JSON) throws(SimulatorFailure) {
         guard let state = line["state"]?.string,
             ["ready", "scanning", "success", "failure", "dismissed"].contains(state)
-        else {
-            throw .invalid("The state of a sheet must be ready, scanning, success, failure or dismissed.")
-        }
+        else { throw .invalid("The state of a sheet must be ready, scanning, success, failure or dismissed.") }
         let title = try line.optional("title", \.string, "a text") ?? ""
         let message = DisplayText.plain(try line.optional("message", \.string, "a text") ?? "", limit: 1000)
         let showsErrorSymbol = try line.optional("shows_error_symbol", \.bool, "true or false") ?? false

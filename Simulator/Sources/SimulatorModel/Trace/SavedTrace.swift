@@ -41,9 +41,7 @@ extension SimulatorState {
         let ended = (saved?.array ?? []).suffix(Limits.sessions).compactMap { session -> Session? in
             guard let app = session["app"]?.string, let kind = session["kind"]?.string,
                 let started = session["started_us"]?.int
-            else {
-                return nil
-            }
+            else { return nil }
             // The program of a session that had not ended is not connected to this simulator.
             return Session(
                 id: nextSession(),
@@ -86,9 +84,7 @@ extension TraceRow {
     fileprivate init?(saved: JSON) {
         guard let time = saved["t_us"]?.int, (0...1 << 53).contains(time), let words = saved["words"]?.string,
             let kind = saved["kind"]?.string.flatMap(Kind.init(rawValue:))
-        else {
-            return nil
-        }
+        else { return nil }
         self.init(
             time: time,
             airtime: saved["airtime_us"]?.int ?? 0,
@@ -104,9 +100,7 @@ extension TraceRow {
         guard kind == .exchange else { return }
         guard let technology = saved["technology"]?.string.flatMap(Technology.init(name:)),
             let request = saved["request"].flatMap({ try? Frame($0) }), let result = Self.result(saved)
-        else {
-            return nil
-        }
+        else { return nil }
         exchange = Exchange(
             medium: .frames(technology),
             request: request,
@@ -117,9 +111,7 @@ extension TraceRow {
             concealed: (saved["concealed"]?.array ?? []).compactMap { range in
                 guard let bounds = range.array?.compactMap(\.int), bounds.count == 2, 0 <= bounds[0],
                     bounds[0] <= bounds[1], bounds[1] <= request.bytes.count
-                else {
-                    return nil
-                }
+                else { return nil }
                 return bounds[0]..<bounds[1]
             }
         )

@@ -32,9 +32,7 @@ public struct ActionClient: Sendable {
             """
         guard let answer = exchange(Array(head.utf8) + body), let end = Self.endOfHead(answer),
             let result = try? JSON(parsing: answer[end...])
-        else {
-            throw SimulatorFailure("not-running", "The simulator does not answer. Start one with: nfc simulator")
-        }
+        else { throw SimulatorFailure("not-running", "The simulator does not answer. Start one with: nfc simulator") }
         if let code = result["error"]?.string, !answer.starts(with: Array("HTTP/1.1 200".utf8)) {
             throw SimulatorFailure(code, result["message"]?.string ?? code)
         }

@@ -14,9 +14,7 @@ enum PeerUser {
     /// Whether the peer is this process's own user or root. False if the peer has already closed its end.
     static func isOwnOrRoot(_ connection: Int32) -> Bool {
         guard let own = unsafe address(connection, getsockname), let peer = unsafe address(connection, getpeername)
-        else {
-            return false
-        }
+        else { return false }
         var user = ask(peer, connectedTo: own)
         // "No such socket" and "no such question" have the same number. This end is certainly a socket.
         if user == nil, ask(own, connectedTo: peer) == nil { user = listed(peer, connectedTo: own) }

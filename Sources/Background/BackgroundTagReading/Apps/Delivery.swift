@@ -102,9 +102,7 @@ public enum DeliveryInterface {
         let elements = desktopID.split(separator: ".", omittingEmptySubsequences: false)
         guard elements.count >= 2, DesktopEntry.isName(desktopID),
             !elements.contains(where: { $0.first?.isNumber ?? true })
-        else {
-            return nil
-        }
+        else { return nil }
         return "/" + desktopID.replacing(".", with: "/").replacing("-", with: "_")
     }
 }

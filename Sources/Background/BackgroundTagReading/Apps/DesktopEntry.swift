@@ -29,9 +29,7 @@ public struct DesktopEntry: Sendable, Hashable {
         let group = "Desktop Entry"
         guard let file = KeyFile(parsing: bytes), file.value("Type", in: group) == "Application",
             file.value("Hidden", in: group) != "true", let name = file.value("Name", in: group)
-        else {
-            return nil
-        }
+        else { return nil }
         self.name = DisplayText.plain(name, limit: 60)
         isBusActivated = file.value("DBusActivatable", in: group) == "true"
         schemes = file.list("MimeType", in: group).compactMap { type in

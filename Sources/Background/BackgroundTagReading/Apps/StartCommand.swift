@@ -34,9 +34,7 @@ public struct StartCommand: Sendable, Hashable {
         }
         guard case .text(let program)? = words.first?.first, words.first?.count == 1, !program.contains("="),
             program.hasPrefix("/") || !program.contains("/")
-        else {
-            throw AppError("Exec does not begin with the path or the name of a program.")
-        }
+        else { throw AppError("Exec does not begin with the path or the name of a program.") }
         guard words.joined().count(where: { ["f", "F", "u", "U"].map(Part.code).contains($0) }) <= 1 else {
             throw AppError("Exec has more than one of %f, %F, %u and %U.", isAmbiguous: true)
         }

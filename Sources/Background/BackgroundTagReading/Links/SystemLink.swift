@@ -155,9 +155,7 @@ public struct MapLocation: Sendable, Hashable {
             let system = parts.dropFirst().map { $0.lowercased() }.first { $0.hasPrefix("crs=") }
             guard (2...3).contains(numbers.count), system ?? "crs=wgs84" == "crs=wgs84",
                 let point = Self.point(Substring("\(numbers[0]),\(numbers[1])"))
-            else {
-                return nil
-            }
+            else { return nil }
             self.point = point
             uri = "geo:\(point)" + (items["q"].map { "?q=\($0)" } ?? "")
             return
@@ -193,9 +191,7 @@ public struct MapLocation: Sendable, Hashable {
         guard numbers.count == 2, numbers.allSatisfy({ $0.utf8.count <= 20 && $0.allSatisfy("-.0123456789".contains) }),
             let latitude = Double(numbers[0]), let longitude = Double(numbers[1]), abs(latitude) <= 90,
             abs(longitude) <= 180
-        else {
-            return nil
-        }
+        else { return nil }
         return "\(numbers[0]),\(numbers[1])"
     }
 }

@@ -18,9 +18,7 @@ public struct TagURI: Sendable, Hashable {
     public init?(_ written: String) {
         guard written.utf8.count <= LinkURL.maximumLength, !written.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
             let colon = written.utf8.firstIndex(of: 0x3A)
-        else {
-            return nil
-        }
+        else { return nil }
         let scheme = written[..<colon].lowercased()
         guard Self.isScheme(scheme) else { return nil }
         var rest = written[written.utf8.index(after: colon)...]
@@ -31,9 +29,7 @@ public struct TagURI: Sendable, Hashable {
             let end = rest.unicodeScalars.firstIndex { "/?#\\".unicodeScalars.contains($0) } ?? rest.endIndex
             guard end == rest.endIndex || rest.unicodeScalars[end] != "\\",
                 let parts = Self.authority(rest[..<end], defaultPort: scheme == "http" ? 80 : 443)
-            else {
-                return nil
-            }
+            else { return nil }
             host = parts.host
             authority = "//" + parts.user + parts.host
             rest = rest[end...]

@@ -24,9 +24,7 @@ public struct InboxEntry: Sendable, Hashable {
             guard text.utf8.count == 20,
                 text.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
                 let received = UInt64(text.prefix(12), radix: 16), let number = UInt32(text.suffix(8), radix: 16)
-            else {
-                return nil
-            }
+            else { return nil }
             self.received = received
             self.number = number
         }

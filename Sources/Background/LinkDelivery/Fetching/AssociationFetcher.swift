@@ -64,9 +64,7 @@ package struct AssociationFetcher: Sendable {
     private static func place(_ text: String) throws(FetchError) -> String {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
             let address = NetworkAddress(text[..<colon].filter { $0 != "[" && $0 != "]" })
-        else {
-            throw FetchError(.badDomain, "'\(text)' is not an address with a port, such as 127.0.0.1:8443.")
-        }
+        else { throw FetchError(.badDomain, "'\(text)' is not an address with a port, such as 127.0.0.1:8443.") }
         let name = "\(address)"
         return name.contains(":") ? "::[\(name)]:\(port)" : "::\(name):\(port)"
     }

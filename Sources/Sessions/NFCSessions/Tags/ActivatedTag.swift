@@ -69,9 +69,7 @@ package final class ActivatedTag {
     /// phone.
     package func useClassicKeys(_ keys: [[UInt8]]) {
         guard case .nfcA(let target) = target, target.isMIFAREClassic, !target.isISODEP, !target.uid.isEmpty, let link
-        else {
-            return
-        }
+        else { return }
         forumTag = MIFAREClassic(target: target, link: link, keys: keys)
     }
 

@@ -46,9 +46,7 @@ public enum OutputFile {
         if let status = found.status, FileKind(status) != .regular { return }
         // The file is replaced by a new one in its folder.
         guard found.status == nil || isWritable(found), unsafe faccessat(found.folder, ".", W_OK, AT_EACCESS) == 0
-        else {
-            throw .system("\(path) can't be written")
-        }
+        else { throw .system("\(path) can't be written") }
     }
 
     private static func isWritable(_ found: ResolvedPath) -> Bool {

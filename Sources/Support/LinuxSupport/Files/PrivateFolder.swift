@@ -234,9 +234,7 @@ public final class PrivateFolder: FileStore {
             // Where the parents are not checked, the path may lead to another folder by now, so its mode is not changed.
             let isMade = unsafe mkdir(folder, 0o700) == 0
             let isReady = unsafe isMade ? !checksParents || chmod(folder, mode) == 0 : errno == EEXIST
-            guard isReady else {
-                throw .system("The folder \(folder) can't be created")
-            }
+            guard isReady else { throw .system("The folder \(folder) can't be created") }
         }
         let descriptor = unsafe Glibc.open(
             folder.isEmpty ? "/" : folder,

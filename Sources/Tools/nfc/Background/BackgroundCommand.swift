@@ -149,9 +149,7 @@ struct ServiceStatus: Decodable {
     init?(_ text: String) {
         guard text.utf8.count <= Self.maximumSize,
             let status = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)), status.waiting >= 0
-        else {
-            return nil
-        }
+        else { return nil }
         self = status
     }
 

@@ -221,9 +221,7 @@ struct InboxClearCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard identifiers.isEmpty || !damaged else {
-            throw ValidationError("Give identifiers or --damaged, not both.")
-        }
+        guard identifiers.isEmpty || !damaged else { throw ValidationError("Give identifiers or --damaged, not both.") }
     }
 
     func run() async throws {

@@ -147,9 +147,7 @@ struct DemoRunner {
             let process = (try? bus.ask(question).first?.integer).flatMap(pid_t.init(exactly:)),
             let words = try? InputFile("/proc/\(process)/cmdline", limit: 1 << 20).readToEnd(),
             !words.split(separator: 0).contains(Array("--background".utf8)[...])
-        else {
-            return nil
-        }
+        else { return nil }
         return process
     }
 }

@@ -196,9 +196,7 @@ extension DemoSandbox {
             guard let process = pid_t(name), process != getpid(),
                 let file = try? InputFile("/proc/\(name)/environ", limit: 1 << 20), let bytes = try? file.readToEnd(),
                 bytes.split(separator: 0).contains(entry[...])
-            else {
-                return nil
-            }
+            else { return nil }
             return process
         }
     }

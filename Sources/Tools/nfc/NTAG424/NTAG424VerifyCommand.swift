@@ -186,9 +186,7 @@ struct NTAG424VerifyCommand: ParsableCommand {
         }
         guard let counters = try? JSONDecoder().decode([String: Int].self, from: Data(bytes)),
             counters.allSatisfy({ $0 == $0.lowercased() && $1 >= 0 })
-        else {
-            throw CommandFailure("malformed", "\(path) does not hold the counters of --last. Name another file.")
-        }
+        else { throw CommandFailure("malformed", "\(path) does not hold the counters of --last. Name another file.") }
         return counters
     }
 }

@@ -116,9 +116,7 @@ struct PassportReadCommand: AsyncParsableCommand {
         }
         let parts = (number?.uppercased() ?? "", birth ?? "", expiry ?? "")
         guard let information = MachineReadableZone.accessInformation(number: parts.0, birth: parts.1, expiry: parts.2)
-        else {
-            throw CommandFailure(.usage, "bad-zone", "Write the number in A to Z and 0 to 9, and dates as YYMMDD.")
-        }
+        else { throw CommandFailure(.usage, "bad-zone", "Write the number in A to Z and 0 to 9, and dates as YYMMDD.") }
         return information
     }
 

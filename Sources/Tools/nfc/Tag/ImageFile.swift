@@ -216,9 +216,7 @@ extension TagImage.Format: ExpressibleByArgument {
         guard let named = Self(path: out) else {
             throw ValidationError("The name '\(out)' has no known extension. Add \(option) \(step)")
         }
-        guard named.isWritten else {
-            throw ValidationError("TagInfo reports can only be read. Add \(option) \(step)")
-        }
+        guard named.isWritten else { throw ValidationError("TagInfo reports can only be read. Add \(option) \(step)") }
     }
 
     /// Returns the format for a file name extension; nil if unknown.

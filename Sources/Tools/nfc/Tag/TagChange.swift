@@ -135,17 +135,13 @@ struct TagChangeOptions: TagSourceArguments {
             plan = try result.get()
         case .reader(let session):
             reader = session.readerName
-            guard !yes else {
-                return print(try await carryOut(change, on: session, done: done), reader: reader)
-            }
+            guard !yes else { return print(try await carryOut(change, on: session, done: done), reader: reader) }
             let first = try await session.withOneTag(doneMessage: "The tag was read. It is not changed yet.") {
                 tag throws(TagError) in try await change(tag, false)
             }
             if first.changes.isEmpty { return print(first, reader: reader) }
             try confirm(first, reader: reader)
-            guard case .reader(let second) = try open("Hold the same tag near the reader again.") else {
-                return
-            }
+            guard case .reader(let second) = try open("Hold the same tag near the reader again.") else { return }
             plan = try await carryOut(change, on: second, done: done) { tag throws(TagError) in
                 guard await TagChangePlan(tag).uid == first.uid else {
                     throw TagError(.unsupported, "This is another tag than the one of the plan. Nothing was changed.")

@@ -36,9 +36,7 @@ enum FileChange {
         let values = try? target.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
         guard values?.isRegularFile == true, (values?.fileSize ?? 0) < Choices.largestBaseline,
             let old = try? Data(contentsOf: target), (try? Baseline(Array(old))) != nil
-        else {
-            throw ValidationError("\(url.path) exists, but is not a baseline. It was not changed.")
-        }
+        else { throw ValidationError("\(url.path) exists, but is not a baseline. It was not changed.") }
         try write(bytes, to: url)
     }
 }

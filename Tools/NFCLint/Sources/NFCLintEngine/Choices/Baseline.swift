@@ -17,9 +17,7 @@ public struct Baseline: Sendable {
         for entry in entries {
             // Reject incomplete entries, because they would silently match no finding.
             guard let id = entry["id"]?.string, let file = entry["file"]?.string, let line = entry["line"]?.string
-            else {
-                throw FormatError("A finding has no id, file or line.", entry.position)
-            }
+            else { throw FormatError("A finding has no id, file or line.", entry.position) }
             let key = Self.key(id, file, line)
             let count = max(0, entry["count"]?.scalar.flatMap { Int($0) } ?? 1)
             let sum = counts[key, default: 0].addingReportingOverflow(count)

@@ -26,9 +26,7 @@ struct BinaryPropertyList {
         let table = try number(bytes, trailer + 24, 8)
         guard (1...8).contains(offsetSize), (1...8).contains(referenceSize), top < count, table <= trailer,
             count <= (trailer - table) / offsetSize
-        else {
-            throw broken
-        }
+        else { throw broken }
         var offsets: [Int] = []
         for index in 0..<count { offsets.append(try number(bytes, table + index * offsetSize, offsetSize)) }
         var reader = BinaryPropertyList(bytes: bytes, offsets: offsets, referenceSize: referenceSize)
