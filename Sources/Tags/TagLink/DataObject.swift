@@ -14,10 +14,10 @@ package struct DataObject: Sendable, Hashable {
     /// The encoded object. Its length field is as short as possible.
     package var bytes: [UInt8] {
         let head = tag > 0xFF ? tag.bigEndianBytes : [UInt8(tag)]
-        return head + Self.length(value.count) + value
+        return head + Self.lengthField(value.count) + value
     }
 
-    private static func length(_ count: Int) -> [UInt8] {
+    package static func lengthField(_ count: Int) -> [UInt8] {
         if count < 0x80 { return [UInt8(count)] }
         var bytes: [UInt8] = []
         var rest = count

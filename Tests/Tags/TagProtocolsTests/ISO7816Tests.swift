@@ -75,7 +75,7 @@ struct ISO7816Tests {
     func `data object 53: lengths of one to three bytes are written and read; nil if cut, too long or of another tag`()
     {
         for (count, length) in [(0x7F, "7f"), (0x80, "8180"), (0xFF, "81ff"), (0x100, "820100")] {
-            #expect(hex(CommandAPDU.berLength(count)) == length)
+            #expect(hex(DataObject.lengthField(count)) == length)
             #expect(CommandAPDU.discretionaryOverhead(count) == 1 + length.count / 2)
             let data = [UInt8](repeating: 9, count: count)
             #expect(CommandAPDU.discretionaryData([0x53] + bytes(length) + data) == data)

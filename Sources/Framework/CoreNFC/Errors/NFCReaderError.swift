@@ -109,82 +109,70 @@ public let NFCTagResponseUnexpectedLengthErrorKey: String = "TagResponseInvalidL
 
 extension NFCReaderError {
     /// The device or the tag does not support the feature.
-    public static var readerErrorUnsupportedFeature: Code { .readerErrorUnsupportedFeature }
+    public static let readerErrorUnsupportedFeature = Code.readerErrorUnsupportedFeature
     /// The app lacks an entitlement or an entry in its property list.
-    public static var readerErrorSecurityViolation: Code { .readerErrorSecurityViolation }
+    public static let readerErrorSecurityViolation = Code.readerErrorSecurityViolation
     /// A parameter is wrong.
-    public static var readerErrorInvalidParameter: Code { .readerErrorInvalidParameter }
+    public static let readerErrorInvalidParameter = Code.readerErrorInvalidParameter
     /// The length of a parameter is wrong.
-    public static var readerErrorInvalidParameterLength: Code { .readerErrorInvalidParameterLength }
+    public static let readerErrorInvalidParameterLength = Code.readerErrorInvalidParameterLength
     /// A parameter is out of range.
-    public static var readerErrorParameterOutOfBound: Code { .readerErrorParameterOutOfBound }
+    public static let readerErrorParameterOutOfBound = Code.readerErrorParameterOutOfBound
     /// The NFC radio is switched off.
-    public static var readerErrorRadioDisabled: Code { .readerErrorRadioDisabled }
+    public static let readerErrorRadioDisabled = Code.readerErrorRadioDisabled
     /// The app or the user is not eligible for the feature.
-    public static var readerErrorIneligible: Code { .readerErrorIneligible }
+    public static let readerErrorIneligible = Code.readerErrorIneligible
     /// The user did not allow the app to use the feature.
-    public static var readerErrorAccessNotAccepted: Code { .readerErrorAccessNotAccepted }
+    public static let readerErrorAccessNotAccepted = Code.readerErrorAccessNotAccepted
 
     /// The reader lost the tag.
-    public static var readerTransceiveErrorTagConnectionLost: Code { .readerTransceiveErrorTagConnectionLost }
+    public static let readerTransceiveErrorTagConnectionLost = Code.readerTransceiveErrorTagConnectionLost
     /// All retries failed.
-    public static var readerTransceiveErrorRetryExceeded: Code { .readerTransceiveErrorRetryExceeded }
+    public static let readerTransceiveErrorRetryExceeded = Code.readerTransceiveErrorRetryExceeded
     /// The tag answered with an error, answered incorrectly, or did not answer.
-    public static var readerTransceiveErrorTagResponseError: Code { .readerTransceiveErrorTagResponseError }
+    public static let readerTransceiveErrorTagResponseError = Code.readerTransceiveErrorTagResponseError
     /// The session has ended.
-    public static var readerTransceiveErrorSessionInvalidated: Code { .readerTransceiveErrorSessionInvalidated }
+    public static let readerTransceiveErrorSessionInvalidated = Code.readerTransceiveErrorSessionInvalidated
     /// The tag is not the connected one.
-    public static var readerTransceiveErrorTagNotConnected: Code { .readerTransceiveErrorTagNotConnected }
+    public static let readerTransceiveErrorTagNotConnected = Code.readerTransceiveErrorTagNotConnected
     /// The packet is too long for the tag or the reader.
-    public static var readerTransceiveErrorPacketTooLong: Code { .readerTransceiveErrorPacketTooLong }
+    public static let readerTransceiveErrorPacketTooLong = Code.readerTransceiveErrorPacketTooLong
 
     /// The user cancelled the session, or the app invalidated it.
-    public static var readerSessionInvalidationErrorUserCanceled: Code {
-        .readerSessionInvalidationErrorUserCanceled
-    }
+    public static let readerSessionInvalidationErrorUserCanceled = Code.readerSessionInvalidationErrorUserCanceled
     /// The session reached its time limit.
-    public static var readerSessionInvalidationErrorSessionTimeout: Code {
-        .readerSessionInvalidationErrorSessionTimeout
-    }
+    public static let readerSessionInvalidationErrorSessionTimeout = Code.readerSessionInvalidationErrorSessionTimeout
     /// The session ended unexpectedly.
-    public static var readerSessionInvalidationErrorSessionTerminatedUnexpectedly: Code {
-        .readerSessionInvalidationErrorSessionTerminatedUnexpectedly
-    }
+    public static let readerSessionInvalidationErrorSessionTerminatedUnexpectedly =
+        Code.readerSessionInvalidationErrorSessionTerminatedUnexpectedly
     /// The system is busy.
-    public static var readerSessionInvalidationErrorSystemIsBusy: Code {
-        .readerSessionInvalidationErrorSystemIsBusy
-    }
+    public static let readerSessionInvalidationErrorSystemIsBusy = Code.readerSessionInvalidationErrorSystemIsBusy
     /// The session was for a single tag, which has been read.
-    public static var readerSessionInvalidationErrorFirstNDEFTagRead: Code {
-        .readerSessionInvalidationErrorFirstNDEFTagRead
-    }
+    public static let readerSessionInvalidationErrorFirstNDEFTagRead =
+        Code.readerSessionInvalidationErrorFirstNDEFTagRead
 
     /// A command configuration has invalid parameters.
-    public static var tagCommandConfigurationErrorInvalidParameters: Code {
-        .tagCommandConfigurationErrorInvalidParameters
-    }
+    public static let tagCommandConfigurationErrorInvalidParameters =
+        Code.tagCommandConfigurationErrorInvalidParameters
 
     /// The tag can't be written.
-    public static var ndefReaderSessionErrorTagNotWritable: Code { .ndefReaderSessionErrorTagNotWritable }
+    public static let ndefReaderSessionErrorTagNotWritable = Code.ndefReaderSessionErrorTagNotWritable
     /// The tag did not accept the write.
-    public static var ndefReaderSessionErrorTagUpdateFailure: Code { .ndefReaderSessionErrorTagUpdateFailure }
+    public static let ndefReaderSessionErrorTagUpdateFailure = Code.ndefReaderSessionErrorTagUpdateFailure
     /// The message is longer than the tag's capacity.
-    public static var ndefReaderSessionErrorTagSizeTooSmall: Code { .ndefReaderSessionErrorTagSizeTooSmall }
+    public static let ndefReaderSessionErrorTagSizeTooSmall = Code.ndefReaderSessionErrorTagSizeTooSmall
     /// The tag contains no message.
-    public static var ndefReaderSessionErrorZeroLengthMessage: Code { .ndefReaderSessionErrorZeroLengthMessage }
+    public static let ndefReaderSessionErrorZeroLengthMessage = Code.ndefReaderSessionErrorZeroLengthMessage
 
     /// The user does not allow the app to use the location, which payment sessions need on a phone.
-    public static var paymentTagReaderSessionErrorLocationAuthorizationDenied: Code {
-        .paymentTagReaderSessionErrorLocationAuthorizationDenied
-    }
+    public static let paymentTagReaderSessionErrorLocationAuthorizationDenied =
+        Code.paymentTagReaderSessionErrorLocationAuthorizationDenied
     /// A restriction prevents the app from using the location.
-    public static var paymentTagReaderSessionErrorLocationServiceRestricted: Code {
-        .paymentTagReaderSessionErrorLocationServiceRestricted
-    }
+    public static let paymentTagReaderSessionErrorLocationServiceRestricted =
+        Code.paymentTagReaderSessionErrorLocationServiceRestricted
     /// The location was not determined by the device itself.
-    public static var paymentTagReaderSessionErrorOnDeviceLocationUnavailable: Code {
-        .paymentTagReaderSessionErrorOnDeviceLocationUnavailable
-    }
+    public static let paymentTagReaderSessionErrorOnDeviceLocationUnavailable =
+        Code.paymentTagReaderSessionErrorOnDeviceLocationUnavailable
 }
 
 extension NFCReaderError.Code {

@@ -49,16 +49,6 @@ struct Explorer {
         return try await explorer.explore(exploration)
     }
 
-    private init(
-        settings: FieldSettings,
-        invariants: [Invariant],
-        flow: @escaping @Sendable (TestField) async throws -> FlowResult?
-    ) {
-        self.settings = settings
-        self.invariants = invariants
-        self.flow = flow
-    }
-
     private mutating func explore(_ exploration: Exploration) async throws -> ExplorationReport {
         let note = RunNote.take()
         defer { note.giveBack() }

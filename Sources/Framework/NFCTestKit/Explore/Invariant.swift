@@ -74,11 +74,7 @@ extension Invariant {
                     return .broken("\(tag.name) \(lock) can no longer be written")
                 }
             } catch {
-                let copy = after.makeTag()
-                let isRepaired: Void? = try? await withActivatedTag(in: copy) { tag throws(TagError) in
-                    try await tag.writeNDEF(TagMessage.uri("a").bytes)
-                }
-                if isRepaired == nil {
+                if await after.holding(TagMessage.uri("a").bytes) == nil {
                     return .broken("\(tag.name) can no longer be read or written: \(error.reason)")
                 }
             }

@@ -52,13 +52,7 @@ extension TagContents {
             unprotected.removeProtection()
             contents = .type2(unprotected)
         }
-        let tag = contents.makeTag()
-        do {
-            try await withActivatedTag(in: tag) { tag throws(TagError) in try await tag.writeNDEF(message) }
-            return true
-        } catch {
-            return false
-        }
+        return await contents.holding(message) != nil
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreNFC
 import Foundation
 import LinuxSupport
 public import NFCSessions
@@ -43,23 +44,12 @@ extension AppProperties {
                 """
             )
         }
-        guard
-            let list = try? unsafe PropertyListSerialization.propertyList(from: Data(bytes), options: [], format: nil),
-            let dictionary = list as? [String: Any]
-        else {
+        guard let values = AppConfiguration.parse(Data(bytes)) else {
             throw FieldError(
                 .badAppFile,
                 "The app's \(name), \(path), is not a property list with keys. Name the file that Xcode builds the app with."
             )
         }
-        return dictionary.compactMapValues { value in
-            switch value {
-            case let text as String: Value([text])
-            case let texts as [String]: Value(texts)
-            // `as` also converts the numbers 0 and 1, but iOS does not accept a number as a flag.
-            case let flag as Bool where type(of: value) == Bool.self: Value(booleanLiteral: flag)
-            default: nil
-            }
-        }
+        return values.mapValues { Value($0) }
     }
 }

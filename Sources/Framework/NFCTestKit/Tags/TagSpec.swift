@@ -369,7 +369,7 @@ extension TagContents {
     }
 
     /// Returns these contents with a message; nil if it can't be written.
-    fileprivate func holding(_ message: [UInt8]) async -> TagContents? {
+    func holding(_ message: [UInt8]) async -> TagContents? {
         let tag = makeTag()
         let isWritten: Void? = try? await withActivatedTag(in: tag) { tag throws(TagError) in
             try await tag.writeNDEF(message)

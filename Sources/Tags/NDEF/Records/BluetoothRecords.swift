@@ -2,7 +2,9 @@
 
 /// Out-of-band data for pairing with a Bluetooth device, `application/vnd.bluetooth.ep.oob`. NFC Forum Bluetooth Secure
 /// Simple Pairing Using NFC 1.3, 3.
-public struct BluetoothEasyPairingRecord: TypedRecord {
+public struct BluetoothEasyPairingRecord: PayloadRecord {
+    static let kind = RecordKind.bluetoothEasyPairing
+
     /// The record's type.
     public static let mediaType = "application/vnd.bluetooth.ep.oob"
 
@@ -19,11 +21,6 @@ public struct BluetoothEasyPairingRecord: TypedRecord {
     public init(address: [UInt8], structures: [AdvertisingData] = []) {
         self.address = address
         self.structures = structures
-    }
-
-    public init(_ record: NDEFRecord) throws(NDEFError) {
-        try record.require(.bluetoothEasyPairing)
-        try self.init(PayloadReader(record))
     }
 
     init(_ payload: PayloadReader) throws(NDEFError) {
@@ -58,7 +55,9 @@ public struct BluetoothEasyPairingRecord: TypedRecord {
 
 /// Out-of-band data for pairing with a Bluetooth Low Energy device, `application/vnd.bluetooth.le.oob`. NFC Forum
 /// Bluetooth Secure Simple Pairing Using NFC 1.3, 4.
-public struct BluetoothLowEnergyRecord: TypedRecord {
+public struct BluetoothLowEnergyRecord: PayloadRecord {
+    static let kind = RecordKind.bluetoothLowEnergy
+
     /// The record's type.
     public static let mediaType = "application/vnd.bluetooth.le.oob"
 
@@ -70,11 +69,6 @@ public struct BluetoothLowEnergyRecord: TypedRecord {
     /// - Parameter structures: the data about the device.
     public init(structures: [AdvertisingData]) {
         self.structures = structures
-    }
-
-    public init(_ record: NDEFRecord) throws(NDEFError) {
-        try record.require(.bluetoothLowEnergy)
-        try self.init(PayloadReader(record))
     }
 
     init(_ payload: PayloadReader) throws(NDEFError) {

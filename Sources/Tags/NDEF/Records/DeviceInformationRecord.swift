@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Information about the device that wrote the message. NFC Forum Device Information RTD 1.0.
-public struct DeviceInformationRecord: TypedRecord {
+public struct DeviceInformationRecord: PayloadRecord {
+    static let kind = RecordKind.deviceInformation
+
     /// A data element: type and value.
     public struct Element: Sendable, Hashable {
         /// The element type: 0 vendor, 1 model, 2 name, 3 UUID, 4 firmware version.
@@ -31,11 +33,6 @@ public struct DeviceInformationRecord: TypedRecord {
         self.init(elements: [
             Element(type: 0, value: Array(vendor.utf8)), Element(type: 1, value: Array(model.utf8)),
         ])
-    }
-
-    public init(_ record: NDEFRecord) throws(NDEFError) {
-        try record.require(.deviceInformation)
-        try self.init(PayloadReader(record))
     }
 
     init(_ payload: PayloadReader) throws(NDEFError) {

@@ -217,7 +217,9 @@ public struct AlternativeCarrier: Sendable, Hashable {
 }
 
 /// A carrier that a request names only by type (`Hc`). NFC Forum Connection Handover 1.5, 6.2.
-public struct HandoverCarrierRecord: TypedRecord {
+public struct HandoverCarrierRecord: PayloadRecord {
+    static let kind = RecordKind.handoverCarrier
+
     /// The format of the carrier type, a value of ``TypeNameFormat``; three bits.
     public var carrierTypeFormat: UInt8
     /// The carrier type, such as `application/vnd.wfa.wsc`.
@@ -230,11 +232,6 @@ public struct HandoverCarrierRecord: TypedRecord {
         self.carrierTypeFormat = carrierTypeFormat
         self.carrierType = carrierType
         self.data = data
-    }
-
-    public init(_ record: NDEFRecord) throws(NDEFError) {
-        try record.require(.handoverCarrier)
-        try self.init(PayloadReader(record))
     }
 
     init(_ payload: PayloadReader) throws(NDEFError) {

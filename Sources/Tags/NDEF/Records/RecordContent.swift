@@ -125,11 +125,6 @@ extension NDEFRecord {
         }
         return typeLength == name.utf8.count && zip(typeSlice, name.utf8).allSatisfy { lowerCase($0) == lowerCase($1) }
     }
-
-    /// Throws `wrongType` unless the record is of this kind.
-    func require(_ kind: RecordKind) throws(NDEFError) {
-        guard self.kind == kind else { throw NDEFError(.wrongType) }
-    }
 }
 
 /// A value that can be decoded from a record and encoded as a record.
@@ -236,5 +231,19 @@ extension String {
         } else {
             self = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         }
+    }
+}
+
+/// A typed record whose kind has one payload format.
+protocol PayloadRecord: TypedRecord {
+    static var kind: RecordKind { get }
+
+    init(_ payload: PayloadReader) throws(NDEFError)
+}
+
+extension PayloadRecord {
+    public init(_ record: NDEFRecord) throws(NDEFError) {
+        guard record.kind == Self.kind else { throw NDEFError(.wrongType) }
+        try self.init(PayloadReader(record))
     }
 }

@@ -4,7 +4,9 @@
 /// RTD 2.0.
 ///
 /// This type only reads and writes the record. It doesn't verify the signature.
-public struct SignatureRecord: TypedRecord {
+public struct SignatureRecord: PayloadRecord {
+    static let kind = RecordKind.signature
+
     /// The version byte: 0x20 for 2.0.
     public var version: UInt8
     /// Whether ``signature`` holds a URI from which the signature can be loaded.
@@ -41,11 +43,6 @@ public struct SignatureRecord: TypedRecord {
         self.certificateFormat = certificateFormat
         self.certificates = certificates
         self.certificateURI = certificateURI
-    }
-
-    public init(_ record: NDEFRecord) throws(NDEFError) {
-        try record.require(.signature)
-        try self.init(PayloadReader(record))
     }
 
     init(_ payload: PayloadReader) throws(NDEFError) {

@@ -3,7 +3,9 @@
 /// A URI with titles and hints for its use. NFC Forum Smart Poster RTD 1.1.
 ///
 /// Records of other types inside a smart poster are ignored, as the specification requires.
-public struct SmartPosterRecord: TypedRecord {
+public struct SmartPosterRecord: PayloadRecord {
+    static let kind = RecordKind.smartPoster
+
     /// The action to take with the URI.
     public enum Action: Sendable, Hashable {
         /// Open the URI.
@@ -78,11 +80,6 @@ public struct SmartPosterRecord: TypedRecord {
         self.size = size
         self.type = type
         self.icons = icons
-    }
-
-    public init(_ record: NDEFRecord) throws(NDEFError) {
-        try record.require(.smartPoster)
-        try self.init(PayloadReader(record))
     }
 }
 

@@ -4,7 +4,9 @@
 ///
 /// The specification doesn't allow an empty language code, but some tags contain one. It is accepted when reading and
 /// rejected when writing.
-public struct TextRecord: TypedRecord {
+public struct TextRecord: PayloadRecord {
+    static let kind = RecordKind.text
+
     /// How the text is encoded on the tag.
     public enum Encoding: Sendable, Hashable, CaseIterable {
         case utf8
@@ -33,11 +35,6 @@ public struct TextRecord: TypedRecord {
         self.text = text
         self.language = language
         self.encoding = encoding
-    }
-
-    public init(_ record: NDEFRecord) throws(NDEFError) {
-        try record.require(.text)
-        try self.init(PayloadReader(record))
     }
 
     init(_ payload: PayloadReader) throws(NDEFError) {

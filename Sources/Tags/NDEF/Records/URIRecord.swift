@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A URI, or IRI. NFC Forum URI RTD 1.0.
-public struct URIRecord: TypedRecord {
+public struct URIRecord: PayloadRecord {
+    static let kind = RecordKind.uri
+
     /// The complete URI.
     public let uri: String
     /// The code that abbreviates the URI's prefix. A reserved code stands for an empty prefix.
@@ -13,11 +15,6 @@ public struct URIRecord: TypedRecord {
     public init(_ uri: String) {
         self.uri = uri
         prefixCode = URIPrefix.longestCode(for: uri)
-    }
-
-    public init(_ record: NDEFRecord) throws(NDEFError) {
-        try record.require(.uri)
-        try self.init(PayloadReader(record))
     }
 
     init(_ payload: PayloadReader) throws(NDEFError) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The configuration of a Wi-Fi network, `application/vnd.wfa.wsc`. Wi-Fi Simple Configuration 2.0.7, 10.
-public struct WiFiRecord: TypedRecord {
+public struct WiFiRecord: PayloadRecord {
+    static let kind = RecordKind.wifi
+
     /// The record's type.
     public static let mediaType = "application/vnd.wfa.wsc"
 
@@ -43,11 +45,6 @@ public struct WiFiRecord: TypedRecord {
     public init(_ credential: WiFiCredential) throws(NDEFError) {
         let value = try Self.bytes(credential.attributes)
         try self.init(attributes: [Attribute(id: WiFiCredential.attributeID, value: value)])
-    }
-
-    public init(_ record: NDEFRecord) throws(NDEFError) {
-        try record.require(.wifi)
-        try self.init(PayloadReader(record))
     }
 
     /// Reads attributes. Some writers put the total length, in two bytes, before the first attribute.

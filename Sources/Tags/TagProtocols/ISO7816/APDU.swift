@@ -189,7 +189,7 @@ extension CommandAPDU {
         guard offset > maximumShortOffset else {
             return CommandAPDU(0x00, 0xD6, UInt8(offset >> 8), UInt8(offset & 0xFF), data: data)
         }
-        let objects = offsetDataObject(offset) + [0x53] + berLength(data.count) + data
+        let objects = offsetDataObject(offset) + DataObject(0x53, data).bytes
         return CommandAPDU(0x00, 0xD7, 0x00, 0x00, data: objects)
     }
 
@@ -199,16 +199,7 @@ extension CommandAPDU {
     }
 
     /// Returns the size of the tag and length fields of a data object with `count` bytes of data.
-    static func discretionaryOverhead(_ count: Int) -> Int { 1 + berLength(count).count }
-
-    /// Returns a length in BER-TLV (ISO/IEC 7816-4, 5.2.2.2).
-    static func berLength(_ count: Int) -> [UInt8] {
-        switch count {
-        case 0..<0x80: [UInt8(count)]
-        case 0x80..<0x100: [0x81, UInt8(count)]
-        default: [0x82] + [UInt8](bigEndian: count, count: 2)
-        }
-    }
+    static func discretionaryOverhead(_ count: Int) -> Int { 1 + DataObject.lengthField(count).count }
 
     /// Extracts the data from the answer to a READ BINARY with instruction B1: 53, a length and that many bytes. Nil
     /// for anything else.

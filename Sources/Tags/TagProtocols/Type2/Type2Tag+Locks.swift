@@ -8,26 +8,17 @@ extension Type2Tag {
     /// an invalid message length is accepted, because a new message will replace it.
     func lockSteps(isForWriting: Bool = false) async throws(TagError) -> [TLVWritePlan.Step] {
         let containerPage = Self.containerPage
-        _ = try await locate(startingAt: Type2StaticLock.page, isForWriting: isForWriting)
+        _ = try await locate(startingAt: Type2LockBits.staticPage, isForWriting: isForWriting)
         guard let container = capabilityContainer else { throw .alreadyReadOnly }
-        try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
-        let fixed = memory[unit: Type2StaticLock.page] ?? [0, 0, 0, 0]
-        guard !container.isWritable || !Type2StaticLock.locks(containerPage, in: fixed) else {
-            let reason = "The locked capability container grants writing permanently."
-            throw TagError(.unsupported, reason)
+        let fixed = Type2LockBits.ofPage2
+        try await fetch(fixed.pages)
+        guard !container.isWritable || !fixed.locks(containerPage, in: memory) else {
+            throw TagError(.unsupported, "The locked capability container grants writing permanently.")
         }
-        let staticEnd = min(container.endPage, Type2DynamicLock.firstPage)
-        if let page = (containerPage..<max(containerPage, staticEnd)).first(where: {
-            Type2StaticLock.isFrozen($0, in: fixed)
-        }) {
-            throw Self.frozen(page)
-        }
-
+        if let page = fixed.frozenPage(before: container.endPage, in: memory) { throw Self.frozen(page) }
         let readOnly = container.bytes[3] | Type2CapabilityContainer.noWriteAccess
-        var steps = [
-            TLVWritePlan.Step(unit: containerPage, bytes: container.bytes[0..<3] + [readOnly]),
-            TLVWritePlan.Step(unit: Type2StaticLock.page, bytes: [fixed[0], fixed[1], 0xFF, 0xFF]),
-        ]
+        var steps = [TLVWritePlan.Step(unit: containerPage, bytes: container.bytes[0..<3] + [readOnly])]
+        steps += lockSteps(fixed) { fixed.mask[$0] }
         let lock = try await certainDynamicLock()
         if let lock {
             var canRead = try await isReadable(lock)
@@ -53,15 +44,15 @@ extension Type2Tag {
     }
 
     package func lock(blocks pages: ClosedRange<Int>, performs: Bool) async throws(TagError) -> [Int] {
-        _ = try await locate(startingAt: Type2StaticLock.page)
+        _ = try await locate(startingAt: Type2LockBits.staticPage)
         try checkRange(pages, behind: Self.containerPage)
-        try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
-        var fields = [Type2DynamicLock.statically]
+        var fields = [Type2LockBits.ofPage2]
+        try await fetch(fields[0].pages)
         let lock = try await certainDynamicLock()
         if let lock {
             // Also for lock bits of page 2, which a password can protect.
             let isKnown = try await isReadable(lock)
-            if pages.upperBound >= Type2DynamicLock.firstPage {
+            if pages.upperBound >= Type2LockBits.firstDynamicPage {
                 guard isKnown else { throw Self.keyNeeded(lock.pages.lowerBound) }
                 fields.append(lock)
             }
@@ -98,7 +89,7 @@ extension Type2Tag {
     ///
     /// Locking is permanent, so GET_VERSION is sent again if the tag refused it. Without a version, the product is
     /// guessed by its size, and lock bits at a wrong address would lock nothing and overwrite data.
-    private func certainDynamicLock() async throws(TagError) -> Type2DynamicLock? {
+    private func certainDynamicLock() async throws(TagError) -> Type2LockBits? {
         // To distinguish products without a version, the lock bits' page and the page after the data are needed.
         if target.isNXP, let place = suggestedDynamicLock() { _ = try await isReadable(place) }
         let lock = try await dynamicLock()
@@ -122,7 +113,7 @@ extension Type2Tag {
 
     /// Returns the writes that set lock bits, given for each lock byte. Other bytes in these pages keep their content,
     /// except in a page that a product uses only for lock bytes: there they are reserved and written as 0.
-    private func lockSteps(_ lock: Type2DynamicLock, setting bits: (Int) -> UInt8) -> [TLVWritePlan.Step] {
+    private func lockSteps(_ lock: Type2LockBits, setting bits: (Int) -> UInt8) -> [TLVWritePlan.Step] {
         let isOwnPage = target.isNXP && lock.address % Self.pageSize == 0
         return lock.pages.map { page in
             let bytes = (0..<Self.pageSize).map { index -> UInt8 in
@@ -141,43 +132,42 @@ extension Type2Tag {
     ///
     /// For a write of a single page below 16, only the lock bit is checked: a refused write changes nothing.
     func checkLocks(_ pages: [Int]) async throws(TagError) {
-        if pages.contains(where: { $0 < Type2DynamicLock.firstPage }) {
-            try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
-            let bytes = memory[unit: Type2StaticLock.page] ?? []
-            if let page = pages.first(where: { Type2StaticLock.locks($0, in: bytes) }) { throw Self.locked(page) }
+        if pages.contains(where: { $0 < Type2LockBits.firstDynamicPage }) {
+            try await fetch(Type2LockBits.ofPage2.pages)
+            try check(pages, Type2LockBits.ofPage2)
         }
-        guard let last = pages.max(), last >= Type2DynamicLock.firstPage || pages.count > 1 else { return }
+        guard let last = pages.max(), last >= Type2LockBits.firstDynamicPage || pages.count > 1 else { return }
         if try await isProbablyOpen(through: last) { return }
         let lock = try await dynamicLock()
-        if let lock, try await isReadable(lock) {
-            if let page = pages.first(where: { lock.locks($0, in: memory) }) { throw Self.locked(page) }
-            if let page = pages.first(where: { isProtected($0, by: lock) }) { throw Self.protected(page) }
-        }
+        if let lock, try await isReadable(lock) { try check(pages, lock) }
         try await checkEnd(last)
     }
 
     /// Checks that no lock bit or password of a known product prevents a write, even on a tag that is not formatted.
     func checkLocks(_ pages: [Int], of product: Type2Product) async throws(TagError) {
-        let bytes = memory[unit: Type2StaticLock.page] ?? []
-        if let page = pages.first(where: { Type2StaticLock.locks($0, in: bytes) }) { throw Self.locked(page) }
-        guard let lock = product.writeRestrictions, try await isReadable(lock) else { return }
+        try check(pages, Type2LockBits.ofPage2)
+        if let lock = product.writeRestrictions, try await isReadable(lock) { try check(pages, lock) }
+    }
+
+    /// Checks that neither lock bits that were read, nor AUTH0, prevent a write.
+    private func check(_ pages: [Int], _ lock: Type2LockBits) throws(TagError) {
         if let page = pages.first(where: { lock.locks($0, in: memory) }) { throw Self.locked(page) }
         if let page = pages.first(where: { isProtected($0, by: lock) }) { throw Self.protected(page) }
     }
 
     /// Returns whether writing a page needs a password that was not sent to the tag.
-    func isProtected(_ page: Int, by lock: Type2DynamicLock) -> Bool {
+    func isProtected(_ page: Int, by lock: Type2LockBits) -> Bool {
         !mayBeAuthenticated && lock.isProtected(page, in: memory)
     }
 
     /// Returns whether lock bits and AUTH0 at their probable addresses prove that nothing up to a page is locked or
     /// protected. To prove that something is, the product must be known.
     private func isProbablyOpen(through last: Int) async throws(TagError) -> Bool {
-        guard let place = suggestedDynamicLock() else { return last < Type2DynamicLock.firstPage }
-        guard last >= Type2DynamicLock.firstPage || place.protectionPage != nil else { return true }
+        guard let place = suggestedDynamicLock() else { return last < Type2LockBits.firstDynamicPage }
+        guard last >= Type2LockBits.firstDynamicPage || place.protectionPage != nil else { return true }
         // NXP's products have only certain area sizes. With any other size, the container may be wrong.
         let hasUsualSize = Type2Product.all.contains { $0.capabilitySize == capabilityContainer?.sizeByte }
-        if target.isNXP, last >= Type2DynamicLock.firstPage, !hasUsualSize { return false }
+        if target.isNXP, last >= Type2LockBits.firstDynamicPage, !hasUsualSize { return false }
         guard try await isReadable(place), var lock = suggestedDynamicLock() else { return false }
         // AUTH0 is ignored: asking for the version could deselect the tag and end its authentication.
         if mayBeAuthenticated { lock.protectionPage = nil }
@@ -202,7 +192,7 @@ extension Type2Tag {
             guard error.isRefusedRead else { throw error }
             if error.code == .readProtected { throw Self.protected(last) }
             // Every tag has the first 16 pages. If it refuses the last of them, later pages need its password too.
-            let page = Type2DynamicLock.firstPage - 1
+            let page = Type2LockBits.firstDynamicPage - 1
             guard try await answersRead(page) else { throw Self.protected(page) }
             throw TagError(.messageTooLong, error.reason)
         }
@@ -239,7 +229,7 @@ extension Type2Tag {
 
     /// Reads the lock bytes, and AUTH0 if the tag has it; one READ returns both. False if the tag lacks these pages or
     /// refuses to read them, which does not prevent writing.
-    func isReadable(_ lock: Type2DynamicLock) async throws(TagError) -> Bool {
+    func isReadable(_ lock: Type2LockBits) async throws(TagError) -> Bool {
         guard lock.pagesToCheck.upperBound <= Self.maximumPageCount else { return false }
         do throws(TagError) {
             if let page = lock.protectionPage, !memory.contains(page) { try await performRead(page - 3) }
@@ -252,11 +242,11 @@ extension Type2Tag {
     }
 
     /// Returns the probable position of the dynamic lock bits and AUTH0, without an exchange.
-    func suggestedDynamicLock() -> Type2DynamicLock? {
+    func suggestedDynamicLock() -> Type2LockBits? {
         guard let container = capabilityContainer else { return nil }
         if target.isNXP {
             let control = controls.first { $0.isLock }
-            if container.sizeByte <= Type2Product.ultralight.capabilitySize { return Type2DynamicLock(.ntag210) }
+            if container.sizeByte <= Type2Product.ultralight.capabilitySize { return Type2LockBits(.ntag210) }
             if let product = Type2Product(capabilitySize: container.sizeByte, lockControl: control?.value) {
                 return product.writeRestrictions
             }
@@ -266,24 +256,24 @@ extension Type2Tag {
     }
 
     /// The lock bits given by the lock control TLV, or else by the specification's default.
-    private func describedDynamicLock(_ container: Type2CapabilityContainer) -> Type2DynamicLock? {
-        controls.first { $0.isLock }.map(Type2DynamicLock.init) ?? Type2DynamicLock(behind: container.area)
+    private func describedDynamicLock(_ container: Type2CapabilityContainer) -> Type2LockBits? {
+        controls.first { $0.isLock }.map(Type2LockBits.init) ?? Type2LockBits(behind: container.area)
     }
 
     /// The lock bits of an NTAG213, if their page was read and ends with BD (NTAG213/215/216 data sheet, 8.5.3);
     /// otherwise those of an NTAG203 or Ultralight C, which are in the same page.
-    private var dynamicLockByMark: Type2DynamicLock? {
-        Type2DynamicLock(memory[unit: 0x28]?.last == 0xBD ? .ntag213 : .ultralightC)
+    private var dynamicLockByMark: Type2LockBits? {
+        Type2LockBits(memory[unit: 0x28]?.last == 0xBD ? .ntag213 : .ultralightC)
     }
 
     /// Returns the position of the dynamic lock bits and AUTH0. Tries the product first, whose version is requested,
     /// then the lock control TLV, then the specification's default.
-    func dynamicLock() async throws(TagError) -> Type2DynamicLock? {
+    func dynamicLock() async throws(TagError) -> Type2LockBits? {
         guard let container = capabilityContainer else { return nil }
         if target.isNXP {
             // A tag with 48 bytes of data and no page after them has neither dynamic lock bits nor AUTH0.
             let isSmall = container.sizeByte <= Type2Product.ultralight.capabilitySize
-            if isSmall, !memory.contains(Type2DynamicLock.firstPage) { return nil }
+            if isSmall, !memory.contains(Type2LockBits.firstDynamicPage) { return nil }
             if let version = try await readVersion() {
                 if let product = Type2Product(version: version) { return product.writeRestrictions }
             } else if container.sizeByte == Type2Product.ntag203.capabilitySize {
@@ -295,9 +285,9 @@ extension Type2Tag {
     }
 }
 
-/// The restrictions on writing pages from 16 on: the dynamic lock bits (NFC Forum T2T 1.2, 4.2), and the first page
+/// The restrictions on writing pages: the static or the dynamic lock bits (NFC Forum T2T 1.2, 4.2), and the first page
 /// that needs the password, if the product has one (NTAG213/215/216 data sheet, 8.8).
-struct Type2DynamicLock: Equatable {
+struct Type2LockBits: Equatable {
     /// One lock bit, and the pages that it makes read-only.
     struct Bit: Equatable {
         /// The bit's number, counted from the least significant bit of the first lock byte.
@@ -318,11 +308,14 @@ struct Type2DynamicLock: Equatable {
     var protectionByte = 3
 
     /// The first page that dynamic lock bits can lock.
-    static let firstPage = 16
+    static let firstDynamicPage = 16
 
-    /// The lock bits of page 2, which have the same form.
-    static let statically = Type2DynamicLock(
-        address: Type2StaticLock.page * Type2Tag.pageSize + 2,
+    /// The page with the lock bits for pages 3 to 15.
+    static let staticPage = 2
+
+    /// The static lock bits, for pages 3 to 15.
+    static let ofPage2 = Type2LockBits(
+        address: staticPage * Type2Tag.pageSize + 2,
         bits: LockField.statically.locks.map { Bit(number: $0.bit, pages: Range($0.pages), frozenBy: $0.frozenBy) }
     )
 
@@ -356,7 +349,7 @@ struct Type2DynamicLock: Equatable {
 
     private init(address: Int, count: Int, bytesPerBit: Int) {
         let bits = (0..<count).map { index in
-            let start = Self.firstPage * Type2Tag.pageSize + index * bytesPerBit
+            let start = Self.firstDynamicPage * Type2Tag.pageSize + index * bytesPerBit
             let end = (start + bytesPerBit + Type2Tag.pageSize - 1) / Type2Tag.pageSize
             return Bit(number: index, pages: start / Type2Tag.pageSize..<end)
         }
@@ -414,29 +407,10 @@ struct Type2DynamicLock: Equatable {
 
 extension Type2Product {
     /// The product's dynamic lock bits and AUTH0; nil when it has neither.
-    var writeRestrictions: Type2DynamicLock? {
-        dynamicLock == nil && !features.contains(.password) ? nil : Type2DynamicLock(self)
+    var writeRestrictions: Type2LockBits? {
+        dynamicLock == nil && !features.contains(.password) ? nil : Type2LockBits(self)
     }
 
     /// The page just past the data.
     var endPage: Int { userPages.upperBound + 1 }
-}
-
-/// The lock bits for pages 3 to 15, in page 2 (NFC Forum T2T 1.2, 4.2).
-enum Type2StaticLock {
-    static let page = 2
-
-    /// Returns whether a page is locked, according to the four bytes of page 2.
-    static func locks(_ page: Int, in bytes: [UInt8]) -> Bool {
-        bytes.count == 4 && lock(page).map { bytes.hasBit(16 + $0.bit) } ?? false
-    }
-
-    /// Returns whether a page is unlocked but can no longer be locked, because its block-lock bit is set.
-    static func isFrozen(_ page: Int, in bytes: [UInt8]) -> Bool {
-        bytes.count == 4 && !locks(page, in: bytes) && lock(page).map { bytes.hasBit(16 + $0.frozenBy) } ?? false
-    }
-
-    private static func lock(_ page: Int) -> LockField.Lock? {
-        LockField.statically.locks.first { $0.pages.contains(page) }
-    }
 }

@@ -33,7 +33,7 @@ private struct ProtectionPages {
     /// The pages of the password and its acknowledgement, or of the key.
     var secret: Range<Int> { product.keyPages ?? first + 2..<first + 4 }
     /// The pages at which a protection can begin. Page 2, the lock bits, has none on an Ultralight C.
-    var starts: ClosedRange<Int> { (isTripleDES ? 3 : Type2StaticLock.page)...first }
+    var starts: ClosedRange<Int> { (isTripleDES ? 3 : Type2LockBits.staticPage)...first }
 
     /// The secret of a new tag. The key of Ultralight C is that of the data sheet.
     var factorySecret: TagSecret {
@@ -115,7 +115,7 @@ extension Type2Tag: PasswordProtected {
     ///   `refused`, `tagLost`, `cancelled`.
     public func protect(with password: Password) async throws(TagError) {
         _ = try await changeProtection(with: TagSecret(password)) { protection in
-            protection.first = Type2StaticLock.page
+            protection.first = Type2LockBits.staticPage
             protection.protectsReading = false
         }
     }

@@ -132,7 +132,7 @@ public final class Type2Tag: ForumTag {
     /// Before the first write, it checks the access, the capacity, the lock bits of every page to write, the password,
     /// and whether the tag is as large as its capability container claims.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
-        let layout = try await locate(startingAt: Type2StaticLock.page, isForWriting: true)
+        let layout = try await locate(startingAt: Type2LockBits.staticPage, isForWriting: true)
         guard let container = capabilityContainer, container.isWritable else { throw Self.forbiddenByContainer }
         try layout.checkCapacity(for: message)
         let plan = TLVWritePlan(message, layout: layout, unitSize: Self.pageSize)
@@ -323,12 +323,12 @@ public final class Type2Tag: ForumTag {
 
     /// Returns whether the tag certainly has a page, among the data or before it. All tags have the first 16 pages.
     private func certainlyHasPage(_ page: Int) async throws(TagError) -> Bool {
-        if page < Type2DynamicLock.firstPage { return true }
+        if page < Type2LockBits.firstDynamicPage { return true }
         guard target.isNXP else { return false }
         if let version = try await readVersion() { return page < Type2Product(version: version)?.endPage ?? 0 }
         // A tag with a page past the end of an Ultralight is an NTAG203 or an Ultralight C.
         guard canRequestVersion, page < Type2Product.ntag203.endPage else { return false }
-        return try await answersRead(Type2DynamicLock.firstPage)
+        return try await answersRead(Type2LockBits.firstDynamicPage)
     }
 
     /// Returns the index of the first page after a rollover in an answer, 1 to 3; 4 without a rollover.

@@ -52,11 +52,6 @@ public struct FeliCaLiteSSession: Sendable {
         return session
     }
 
-    private init(card: FeliCaCard, codes: FeliCaLiteCodes) {
-        self.card = card
-        self.codes = codes
-    }
-
     /// Proves to the card that the reader knows the key (external authentication), for the blocks that require it.
     ///
     /// - Throws: ``TagError`` with `authenticationFailed` when the card did not accept the proof, and the errors of

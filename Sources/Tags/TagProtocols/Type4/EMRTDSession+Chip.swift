@@ -21,12 +21,14 @@ extension EMRTDSession {
         let number = key.number.map { DataObject(0x84, $0).bytes } ?? []
         var answer: ResponseAPDU
         if key.cipher == .tripleDES {
-            answer = try await send(0x22, 0x41, 0xA6, data: DataObject(0x91, own).bytes + number)
+            answer = try await send(CommandAPDU(0x00, 0x22, 0x41, 0xA6, data: DataObject(0x91, own).bytes + number))
         } else {
-            answer = try await send(0x22, 0x41, 0xA4, data: DataObject(0x80, key.identifier).bytes + number)
+            answer = try await send(
+                CommandAPDU(0x00, 0x22, 0x41, 0xA4, data: DataObject(0x80, key.identifier).bytes + number)
+            )
             if answer.status == .success {
                 let data = DataObject(0x7C, [DataObject(0x80, own)]).bytes
-                answer = try await send(0x86, 0x00, 0x00, data: data, expectedLength: 256)
+                answer = try await send(CommandAPDU(0x00, 0x86, 0x00, 0x00, data: data, expectedLength: 256))
             }
         }
         guard answer.status == .success else {
@@ -35,7 +37,7 @@ extension EMRTDSession {
         restart(with: keys)
         // The proof is that the chip understands a command with the new keys, and answers with them.
         do throws(TagError) {
-            _ = try await send(0xA4, 0x02, 0x0C, data: [0x01, 0x1E])
+            _ = try await send(CommandAPDU(0x00, 0xA4, 0x02, 0x0C, data: [0x01, 0x1E]))
         } catch {
             guard [.refused, .authenticationFailed].contains(error.code) else { throw error }
             throw TagError(.authenticationFailed, "The chip does not have the key of data group 14: it is a copy.")
@@ -57,7 +59,9 @@ extension EMRTDSession {
         guard let key = ActiveKey(group, information: information) else { return false }
         let challenge = (0..<8).map { _ in UInt8.random(in: 0...255) }
         // A signature of a long key does not fit into a short answer with its protection.
-        let answer = try await send(0x88, 0, 0, data: challenge, expectedLength: key.isLong ? 0x1_0000 : 256)
+        let answer = try await send(
+            CommandAPDU(0x00, 0x88, 0, 0, data: challenge, expectedLength: key.isLong ? 0x1_0000 : 256)
+        )
         guard answer.status == .success else {
             throw TagError(.refused, "The document refuses active authentication, with \(answer.status).")
         }

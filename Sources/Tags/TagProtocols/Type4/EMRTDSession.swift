@@ -38,9 +38,8 @@ package struct EMRTDSession: Sendable {
         _ = try await card.send(CommandAPDU(0x00, 0xA4, 0x00, 0x0C, data: [0x3F, 0x00]))
         if let choice = try await paceChoice(card) {
             var session = try await openByPACE(card, choice, password)
-            guard try await session.send(0xA4, 0x04, 0x0C, data: applicationName).status == .success else {
-                throw notADocument
-            }
+            guard try await session.send(CommandAPDU(0x00, 0xA4, 0x04, 0x0C, data: applicationName)).status == .success
+            else { throw notADocument }
             return session
         }
         guard try await card.send(.select(application: applicationName)).status == .success else { throw notADocument }
@@ -103,26 +102,16 @@ package struct EMRTDSession: Sendable {
     /// - Throws: ``TagError`` with `refused`, `authenticationFailed` for a wrong MAC, `badAnswer`, `tagLost`,
     ///   `readerUnavailable`, `cancelled`.
     package mutating func read(_ file: UInt16) async throws(TagError) -> [UInt8]? {
-        let selection = try await send(0xA4, 0x02, 0x0C, data: file.bigEndianBytes)
+        let selection = try await send(CommandAPDU(0x00, 0xA4, 0x02, 0x0C, data: file.bigEndianBytes))
         guard selection.status == .success else { return nil }
         var bytes: [UInt8] = []
         var length: Int?
         // Tag and length take at most five bytes.
         while bytes.count < length ?? 5 {
             let count = min((length ?? 5) - bytes.count, Self.chunk)
-            // From 32 kilobytes on, the offset is in a data object, and so is the answer (INS B1).
-            let isFar = bytes.count > 0x7FFF
-            let part: ResponseAPDU
-            if isFar {
-                let offset = DataObject(0x54, [UInt8](bigEndian: bytes.count, count: 3)).bytes
-                let head = count < 0x80 ? 2 : 3
-                part = try await send(0xB1, 0x00, 0x00, data: offset, expectedLength: count + head)
-            } else {
-                let (high, low) = (UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF))
-                part = try await send(0xB0, high, low, expectedLength: count)
-            }
-            var data = part.data[...]
-            if isFar { data = DataObject(takingFrom: &data).map { $0.value[...] } ?? [] }
+            let part = try await send(.readBinary(offset: bytes.count, count: count))
+            let isFar = bytes.count > CommandAPDU.maximumShortOffset
+            let data = isFar ? CommandAPDU.discretionaryData(part.data) ?? [] : part.data
             guard part.status.isSuccessOrWarning, !data.isEmpty, data.count <= count else {
                 throw TagError(.badAnswer, "The document stopped to send a file, with \(part.status).")
             }
@@ -137,33 +126,30 @@ package struct EMRTDSession: Sendable {
     }
 
     /// Sends a command by secure messaging (9.8). More than 256 expected bytes make it an extended one.
-    mutating func send(
-        _ instruction: UInt8,
-        _ p1: UInt8,
-        _ p2: UInt8,
-        data: [UInt8] = [],
-        expectedLength: Int? = nil
-    ) async throws(TagError) -> ResponseAPDU {
-        let (keys, isOdd) = (keys, instruction & 1 == 1)
+    mutating func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
+        let (keys, isOdd) = (keys, command.instruction & 1 == 1)
+        var command = command
+        command.instructionClass = 0x0C
         let block = keys.cipher.blockLength
         counter &+= 1
         let sent = counter
         let body = try coded { () throws(CryptographyError) in
             var objects: [UInt8] = []
-            if !data.isEmpty {
-                let encrypted = try keys.encrypt(data.paddedWithMark(to: block), counter: sent)
+            if !command.data.isEmpty {
+                let encrypted = try keys.encrypt(command.data.paddedWithMark(to: block), counter: sent)
                 objects += DataObject(isOdd ? 0x85 : 0x87, (isOdd ? [] : [0x01]) + encrypted).bytes
             }
-            if let expectedLength {
+            if let expectedLength = command.expectedLength {
                 let length = [UInt8](bigEndian: expectedLength & 0xFFFF, count: expectedLength > 256 ? 2 : 1)
                 objects += DataObject(0x97, length).bytes
             }
-            let header = [0x0C, instruction, p1, p2].paddedWithMark(to: block)
+            let header = Array(command.bytes[..<4]).paddedWithMark(to: block)
             let code = try keys.code(header + objects, counter: sent)
             return objects + DataObject(0x8E, code).bytes
         }
-        let length = max(expectedLength ?? 0, 256)
-        let answer = try await card.send(CommandAPDU(0x0C, instruction, p1, p2, data: body, expectedLength: length))
+        command.data = body
+        command.expectedLength = max(command.expectedLength ?? 0, 256)
+        let answer = try await card.send(command)
         // A document that ends the session answers without protection.
         guard let objects = DataObject.sequence(answer.data), let code = objects.last, code.tag == 0x8E else {
             throw TagError(.refused, "The document ended the session with \(answer.status).")

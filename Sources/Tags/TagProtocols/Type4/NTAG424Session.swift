@@ -96,12 +96,6 @@ package struct NTAG424Session: Sendable {
         return NTAG424Session(usesLRP: usesLRP, card: card, codes: codes)
     }
 
-    private init(usesLRP: Bool, card: any APDULink, codes: EV2Codes) {
-        self.usesLRP = usesLRP
-        self.card = card
-        self.codes = codes
-    }
-
     /// Sends a command, and checks the MAC of its answer.
     ///
     /// - Parameters:

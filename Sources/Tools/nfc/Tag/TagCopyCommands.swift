@@ -85,18 +85,10 @@ struct TagDumpCommand: AsyncParsableCommand {
 
 extension TagSourceArguments {
     /// Reads all of the tag on the reader, or of an image as a reader does. Also returns the reader's name.
-    func dump(
-        _ prompt: String,
-        unlock opening: TagCredentials
-    ) async throws -> (TagDump, reader: String?) {
-        switch try open(prompt) {
-        case .image(let file): return (try await ImageTagRunner(file.makeTag(), unlock: opening).tag.dump(), nil)
-        case .reader(let session):
-            let dump = try await session.withOneTag(doneMessage: "The tag was read.") { tag throws(TagError) in
-                try await tag.open(opening)
-                return try await tag.dump()
-            }
-            return (dump, session.readerName)
+    func dump(_ prompt: String, unlock opening: TagCredentials) async throws -> (value: TagDump, reader: String?) {
+        try await read(prompt) { tag throws(TagError) in
+            try await tag.open(opening)
+            return try await tag.dump()
         }
     }
 }
