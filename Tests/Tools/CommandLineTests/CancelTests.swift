@@ -33,6 +33,17 @@ import Testing
         #expect(error.hasSuffix("Error: Cancelled.\n") != json)
     }
 
+    @Test func `killed during a batch: a tag whose row was printed is saved`() throws {
+        let card = folder.path("tags/card.json")
+        try #require(try nfc.run("tag", "create", "--product", "NTAG213", "--out", card).status == 0)
+        try "place\nA1\nB2\n".write(toFile: folder.path("seats.csv"), atomically: true, encoding: .utf8)
+        let words = ["write", "--batch", folder.path("seats.csv"), "--text", "{place}", "--tags", folder.path("tags")]
+        let running = try RunningProgram(nfc, words)
+        waitWhile(!running.text.output.contains("Row 1 of 2"))
+        #expect(running.end(by: SIGKILL) == SIGKILL)
+        #expect(try nfc.run("tag", "read", card).output.contains("A1"))
+    }
+
     @Test func `Ctrl-C in the middle of a read: status 130`() throws {
         let card = folder.path("card.json")
         // A text of 30000 letters.

@@ -110,7 +110,7 @@ public final class TagFileSaver: Sendable {
     }
 
     /// Writes each image whose tag has changed. Failures are also printed to standard error.
-    func save() {
+    package func save() {
         var failure: TagFileError?
         files { entry in
             entry.image.update(from: entry.tag)

@@ -159,6 +159,11 @@ struct BatchWriting {
             await session.signal(isSuccess: false)
             return session.print { error.on(session.readerName).print(json: json) }
         }
+        // An image is a tag only when it is saved.
+        session.environment.tagSaver?.save()
+        if let failure = session.environment.tagSaver?.failure {
+            throw CommandFailure(failure.code.description, failure.reason)
+        }
         await session.signal(isSuccess: true)
         session.print {
             printResult(
