@@ -32,7 +32,7 @@ extension ActivatedTag {
             switch forumTag {
             case let tag as Type2Tag: try Self.dump(tag, inspection)
             case let tag as Type3Tag: try await Self.dump(tag, inspection)
-            case let tag as Type4Tag: try await Self.dump(tag, inspection)
+            case let tag as Type4Tag: try await dump(tag, inspection)
             case let tag as Type5Tag: try await Self.dump(tag, inspection)
             case is MIFAREClassic: try (Self.known(inspection), inspection.unreadOfClassic)
             default: try (Self.known(inspection), [])
@@ -95,7 +95,7 @@ extension ActivatedTag {
         return (.type3(.standard(contents)), unread + ["other systems"])
     }
 
-    private static func dump(
+    private func dump(
         _ tag: Type4Tag,
         _ inspection: TagInspection
     ) async throws(TagError) -> (TagContents, [String]) {
@@ -111,6 +111,10 @@ extension ActivatedTag {
             let ats = inspection.card?.answerToSelect ?? [0x05, 0x78, 0x80, 0x70, 0x02]
             frontEnd = .nfcA(uid: target.uid, atqa: target.atqa, sak: target.sak ?? 0x20, ats: ats)
         default: throw TagError(.unsupported, "The reader does not report the UID, which an image needs.")
+        }
+        if let version = inspection.card?.version, version.count == 28, version[1] & 0x0F == 0x01 {
+            let (card, unread) = try await desfireContents(version)
+            return (.type4(Type4Contents(frontEnd: frontEnd, kind: .desfire(card))), unread)
         }
         guard inspection.findings.ndefStatus.error == nil else {
             return (.type4(Type4Contents(frontEnd: frontEnd, kind: .unspecified)), ["applications and files"])

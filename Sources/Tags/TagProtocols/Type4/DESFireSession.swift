@@ -282,6 +282,15 @@ package struct DESFireFileSettings: Sendable, Hashable {
         rights = UInt16(number(2, 2))
     }
 
+    /// How many bytes the file can hold.
+    package var byteCount: Int {
+        switch kind {
+        case .standard(let size), .backup(let size): size
+        case .value: 4
+        case .linear(let size, let maximum, _), .cyclic(let size, let maximum, _): size * maximum
+        }
+    }
+
     /// The protection of data for a reader that has proved this key: that of the file if a right belongs to the key, and
     /// none if everybody has the right.
     ///
@@ -327,7 +336,9 @@ extension DESFireSession {
     }
 
     /// The numbers of the selected application's files.
-    package mutating func files() async throws(TagError) -> [UInt8] { try await send(0x6F).sorted() }
+    package mutating func files() async throws(TagError) -> [UInt8] {
+        Set(try await send(0x6F)).filter { $0 < 32 }.sorted()
+    }
 
     package mutating func settings(of file: UInt8) async throws(TagError) -> DESFireFileSettings {
         guard let settings = DESFireFileSettings(try await send(0xF5, [file])) else {
@@ -355,11 +366,17 @@ extension DESFireSession {
             }
             return bytes
         case .value:
-            return try await send(0x6C, [file], answer: settings.protection(for: provedKey, 12, 8, 4), length: 4)
-        case .linear(let size, _, let count), .cyclic(let size, _, let count):
+            let value = try await send(0x6C, [file], answer: settings.protection(for: provedKey, 12, 8, 4), length: 4)
+            guard value.count == 4 else { throw TagError(.badAnswer, "A value has 4 bytes, not \(value.count).") }
+            return value
+        case .linear(let size, let maximum, let count), .cyclic(let size, let maximum, let count):
             guard count > 0 else { return [] }
             let range = [file] + number + [UInt8](littleEndian: count, count: 3)
-            return try await send(0xBB, range, answer: protection, length: size * count)
+            let records = try await send(0xBB, range, answer: protection, length: size * count)
+            guard count <= maximum, records.count == size * count else {
+                throw TagError(.badAnswer, "The card sent another number of records than it has.")
+            }
+            return records
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import LinuxSupport
+import NFCReaders
 import NFCSessions
 import TagImages
 import TagLink
@@ -62,7 +63,7 @@ struct DESFireInfoCommand: AsyncParsableCommand {
         let (key, app) = (try key.proof(), key.app?.value)
         let (report, _) = try await source.read(done: "The card was read.") { tag throws(TagError) in
             var session = try await tag.desfire()
-            return try await DESFireReport(of: tag, &session, app, key)
+            return try await DESFireInspection(of: tag, &session, app, key)
         }
         printResult(json: json, report.object, report.lines)
     }
@@ -294,10 +295,10 @@ struct DESFireCreateCommand: AsyncParsableCommand {
                 plan,
                 performs throws(TagError) in
                 if let all = try? await session.applications(), all.contains(app) {
-                    throw TagError(.unsupported, "The card has application \(DESFireReport.name(app)) already.")
+                    throw TagError(.unsupported, "The card has application \(DESFireInspection.name(app)) already.")
                 }
                 let what = "\(RecordText.count(keys, "\(kind.name) key"))"
-                plan.changes.append(TagDifference("application \(DESFireReport.name(app))", nil, what))
+                plan.changes.append(TagDifference("application \(DESFireInspection.name(app))", nil, what))
                 plan.notes.append("Its keys are zeros. Change them with nfc desfire key")
                 if performs { try await session.createApplication(app, settings: settings, keys: keys, kind) }
             }
@@ -348,7 +349,7 @@ struct DESFireDeleteCommand: AsyncParsableCommand {
                 session,
                 plan,
                 performs throws(TagError) in
-                plan.changes.append(TagDifference("application \(DESFireReport.name(app))", "all files", nil))
+                plan.changes.append(TagDifference("application \(DESFireInspection.name(app))", "all files", nil))
                 if performs { try await session.deleteApplication(app) }
             }
         }
@@ -440,7 +441,7 @@ struct DESFireFormatCommand: AsyncParsableCommand {
         try await options.change(key, "All applications are deleted.") { session, plan, performs throws(TagError) in
             let applications = try await session.applications()
             plan.changes += applications.map {
-                TagDifference("application \(DESFireReport.name($0))", "all files", nil)
+                TagDifference("application \(DESFireInspection.name($0))", "all files", nil)
             }
             if performs { try await session.format() }
         }
@@ -523,25 +524,6 @@ extension DESFireProtection: ExpressibleByArgument {
         case .maced: "mac"
         case .enciphered: "encrypted"
         }
-    }
-}
-
-extension ActivatedTag {
-    /// Begins a session with a DESFire, and proves a key.
-    ///
-    /// - Parameter application: the application to select; nil for the card itself.
-    fileprivate func desfire(
-        _ application: UInt32? = nil,
-        _ key: (number: UInt8, key: DESFireSecret)? = nil
-    ) async throws(TagError) -> DESFireSession {
-        guard let card = try ndef as? Type4Tag, let version = try await card.readVersion(),
-            version.hardware[1] & 0x0F == 0x01
-        else { throw TagError(.unsupported, "This tag is not a MIFARE DESFire EV1 or later.") }
-        card.selectionWasChanged()
-        var session = DESFireSession(card.link)
-        try await session.select(application ?? 0)
-        if let key { try await session.authenticate(key.number, key.key) }
-        return session
     }
 }
 

@@ -1,84 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCSessions
+import NFCReaders
 import TagLink
 import TagProtocols
 
-/// What a DESFire shows of its applications, files and keys.
-struct DESFireReport: Sendable {
-    struct Keys: Sendable {
-        var settings: UInt8
-        var kind: DESFireSecret.Kind
-        var versions: [UInt8]
-    }
-
-    struct Application: Sendable {
-        var identifier: UInt32
-        /// Nil if the card wants a key first.
-        var keys: Keys?
-        /// Nil if the card wants a key first.
-        var files: [(number: UInt8, settings: DESFireFileSettings)]?
-    }
-
-    var product: String?
-    var uid: [UInt8]
-    var freeMemory: Int?
-    var keys: Keys?
-    /// Nil if the card wants a key first.
-    var applications: [Application]?
-
-    /// Reads all that the card shows. The session is that of the card itself, without a key.
-    ///
-    /// - Parameter app: the application of the key; nil for the card.
-    init(
-        of tag: ActivatedTag,
-        _ session: inout DESFireSession,
-        _ app: UInt32?,
-        _ key: (number: UInt8, key: DESFireSecret)?
-    ) async throws(TagError) {
-        product = await tag.productName()
-        uid = tag.target.identifier
-        try await session.select(0)
-        if app == nil, let key { try await session.authenticate(key.number, key.key) }
-        freeMemory = try await Self.shown { () throws(TagError) in try await session.freeMemory() }
-        keys = try await Keys(of: &session)
-        let all = try await Self.shown { () throws(TagError) in try await session.applications() }
-        guard let identifiers = all ?? app.map({ [$0] }) else { return }
-        applications = []
-        for identifier in identifiers {
-            try await session.select(identifier)
-            if identifier == app, let key { try await session.authenticate(key.number, key.key) }
-            var application = Application(identifier: identifier, keys: try await Keys(of: &session))
-            application.files = try await Self.files(in: &session)
-            applications?.append(application)
-        }
-    }
-
-    private static func files(
-        in session: inout DESFireSession
-    ) async throws(TagError) -> [(number: UInt8, settings: DESFireFileSettings)]? {
-        guard let numbers = try await shown({ () throws(TagError) in try await session.files() }) else { return nil }
-        var files: [(number: UInt8, settings: DESFireFileSettings)] = []
-        for number in numbers { files.append((number, try await session.settings(of: number))) }
-        return files
-    }
-
-    /// Returns nil for what needs a key.
-    fileprivate static func shown<Value>(
-        _ body: () async throws(TagError) -> Value
-    ) async throws(TagError) -> Value? {
-        do throws(TagError) {
-            return try await body()
-        } catch {
-            guard error.code == .keyNeeded || error.code == .unsupported else { throw error }
-            return nil
-        }
-    }
-
-    /// An AID as six hex digits.
-    static func name(_ application: UInt32) -> String {
-        [UInt8](bigEndian: Int(application), count: 3).hexText()
-    }
-
+extension DESFireInspection {
     var object: JSONObject {
         [
             "ok": true, "product": product, "uid": uid.hexText(), "free_bytes": freeMemory, "keys": keys?.object,
@@ -112,16 +37,7 @@ struct DESFireReport: Sendable {
     }
 }
 
-extension DESFireReport.Keys {
-    /// Reads the settings and the versions of the keys; nil if the card wants a key first.
-    fileprivate init?(of session: inout DESFireSession) async throws(TagError) {
-        let settings = try await DESFireReport.shown { () throws(TagError) in try await session.keySettings() }
-        guard let settings else { return nil }
-        var versions: [UInt8] = []
-        for number in 0..<settings.count { versions.append(try await session.keyVersion(UInt8(number))) }
-        self.init(settings: settings.settings, kind: settings.kind, versions: versions)
-    }
-
+extension DESFireInspection.Keys {
     fileprivate var object: JSONObject {
         ["settings": [settings].hexText(), "kind": kind.name, "versions": versions.map(Int.init)]
     }

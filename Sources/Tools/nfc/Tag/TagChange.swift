@@ -51,10 +51,14 @@ extension TagDifference {
         let shown = differences.prefix(20)
         let width = shown.map(\.part.count).max() ?? 0
         let lines = shown.map { difference in
+            let same = zip(difference.old ?? "", difference.new ?? "").prefix { $0 == $1 }.count
             let values = [difference.old, difference.new].map { value -> String in
                 guard let value, !value.isEmpty else { return "none" }
-                // Words are shown whole, bytes only as far as a line has room.
-                return value.count > 40 && !value.contains(" ") ? "\(value.prefix(40))…" : value
+                // Of bytes the first ones are shown, of many words those around the first difference.
+                let (limit, start) = value.contains(" ") ? (160, max(0, same - 80)) : (40, 0)
+                guard value.count > limit else { return value }
+                let part = value.dropFirst(start)
+                return "\(start > 0 ? "…" : "")\(part.prefix(limit))\(part.count > limit ? "…" : "")"
             }
             let space = String(repeating: " ", count: width - difference.part.count)
             return "  \(difference.part)\(space)  \(values[0]) -> \(values[1])"

@@ -154,10 +154,11 @@ struct TagRestoreCommand: AsyncParsableCommand {
         discussion: """
             It shows what will change, and asks first. Type 2 of the same product, and
             Types 1 and 5 and MIFARE Classic of the same memory, get all data of the
-            image; Types 3 and 4, whose other data need keys, get its message. A tag never gets the locks,
-            password, keys or settings of an image, because they could make it unusable;
-            and the UID can't be changed. If the tag leaves in between, it has the old
-            data, no message, or the new data: run the command again to complete it.
+            image; Types 3 and 4, whose other data need keys, get its message. A tag
+            never gets the locks, password, keys or settings of an image, because they
+            could make it unusable; and the UID can't be changed. If the tag leaves in
+            between, it has the old data, no message, or the new data: run the command
+            again to complete it.
 
             Examples:
               nfc tag restore backup.json --reader pcsc

@@ -68,24 +68,7 @@ extension FlipperTagDump {
             }
             application.files.append(try file(fields, "\(prefix) File \(number)", number))
         }
-        return namingNDEF(application)
-    }
-
-    private static func namingNDEF(_ application: DESFireApplication) -> DESFireApplication {
-        let container = application.files.first { $0.number == 1 }?.data
-        guard application.identifier == 0x00_0001, let container,
-            let ndef = application.files.first(where: { $0.number == 2 }),
-            ndef.data != nil, container.count >= 15, container[7] == 0x04
-        else { return application }
-        let names = DESFireApplication.ndef(container: [], ndef: [])
-        var named = application
-        named.isoIdentifier = names.isoIdentifier
-        named.name = names.name
-        for index in named.files.indices {
-            let number = named.files[index].number
-            named.files[index].isoIdentifier = names.files.first { $0.number == number }?.isoIdentifier
-        }
-        return named
+        return application.namedForNDEF
     }
 
     /// Reads a file of the card. Data missing in the dump become zeros.

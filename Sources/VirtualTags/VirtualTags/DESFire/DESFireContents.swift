@@ -239,6 +239,24 @@ public struct DESFireApplication: Sendable, Hashable {
             ]
         )
     }
+
+    /// The application with the names of the NDEF mapping (NXP AN11004) if its identifier and its files 1 and 2 follow the
+    /// mapping. No command lists which file has which name.
+    package var namedForNDEF: DESFireApplication {
+        let container = files.first { $0.number == 1 }?.data
+        guard identifier == 0x00_0001, let container, container.count >= 15, container[7] == 0x04,
+            files.first(where: { $0.number == 2 })?.data != nil
+        else { return self }
+        let names = DESFireApplication.ndef(container: [], ndef: [])
+        var named = self
+        (named.isoIdentifier, named.name) = (names.isoIdentifier, names.name)
+        named.keyCount |= 0x20
+        for index in named.files.indices {
+            let number = named.files[index].number
+            named.files[index].isoIdentifier = names.files.first { $0.number == number }?.isoIdentifier
+        }
+        return named
+    }
 }
 
 /// A file of a MIFARE DESFire application.
