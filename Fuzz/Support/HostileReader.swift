@@ -52,7 +52,11 @@ final class HostileReader: SmartCardLayer, @unchecked Sendable {
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
         SmartCardHandle(handle: 1, answerToReset: answerToReset)
     }
-    func reset(_ card: SmartCardHandle, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle { card }
+    func reset(
+        _ card: SmartCardHandle,
+        _ share: SmartCardShare,
+        _ disposition: SmartCardDisposition
+    ) throws(SmartCardError) -> SmartCardHandle { card }
     func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition) {}
     func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8] { try next() }
     func attribute(_ card: SmartCardHandle, _ identifier: UInt32) throws(SmartCardError) -> [UInt8] { try next() }

@@ -99,7 +99,7 @@ extension Type5Tag: BlockLockingTag {}
 
 extension BlockLockingTag {
     /// Checks that blocks are behind the capability container.
-    func checkRange(_ blocks: ClosedRange<Int>, behind container: Int) throws(TagError) {
+    func checkBehindContainer(_ blocks: ClosedRange<Int>, endingIn container: Int) throws(TagError) {
         guard blocks.lowerBound <= container else { return }
         let reason =
             "The capability container ends in block \(container). To make the whole tag read-only, lock it without blocks."

@@ -477,8 +477,7 @@ extension Type4Contents {
             }
             guard !unread.isEmpty else { return [] }
             text =
-                "The image does not have the data of \(TagImage.list(unread)). On the virtual tag, data files contain "
-                + "zeros and record files are empty."
+                "The image does not have the data of \(TagImage.list(unread)), which are zeros on the virtual tag."
         case .ndef, .ntag424, .emrtd, .mifarePlus, .applications: return []
         }
         return [text]

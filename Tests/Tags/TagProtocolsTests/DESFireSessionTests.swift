@@ -164,4 +164,20 @@ struct DESFireSessionTests {
         _ = try? await session.freeMemory()
         try? await session.write([1], to: 1, at: 0)
     }
+
+    @Test(
+        arguments: [
+            (.standard(size: 4), 3), (.value(lower: 0, upper: 9, limitedCredit: false), 2),
+            (.linear(size: 4, maximum: 2, count: 2), 7), (.cyclic(size: 4, maximum: 1, count: 2), 8),
+        ] as [(DESFireFileSettings.Kind, Int)]
+    ) func `hostile card: a content of another length than the settings say is refused`(
+        kind: DESFireFileSettings.Kind,
+        count: Int
+    ) async throws {
+        var session = DESFireSession(StubbornCard([UInt8](repeating: 1, count: count) + [0x91, 0x00]))
+        let settings = DESFireFileSettings(kind: kind, protection: .plain, rights: 0xEEEE)
+        await #expect(throws: TagError(.badAnswer, "")) { try await session.read(1, settings) }
+        var many = DESFireSession(StubbornCard([UInt8](repeating: 1, count: 3 * 256) + [0x91, 0x00]))
+        await #expect(throws: TagError(.badAnswer, "")) { try await many.applications() }
+    }
 }

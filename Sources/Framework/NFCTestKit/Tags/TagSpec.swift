@@ -348,7 +348,7 @@ extension TagContents {
                 card.uid = uid
                 contents.kind = .ntag424(card)
             case .mifarePlus(var card):
-                card.memory.replaceSubrange(0..<uid.count, with: uid)
+                card.memory.replaceSubrange(0..<min(uid.count, card.memory.count), with: uid)
                 contents.kind = .mifarePlus(card)
             case .ndef, .emrtd, .emv, .version, .applications, .unspecified: break
             }

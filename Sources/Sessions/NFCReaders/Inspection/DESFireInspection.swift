@@ -14,17 +14,17 @@ package struct DESFireInspection: Sendable {
 
     package struct Application: Sendable {
         package var identifier: UInt32
-        /// Nil if the card wants a key first.
+        /// Nil if the card needs a key first.
         package var keys: Keys?
-        /// Nil if the card wants a key first.
-        package var files: [(number: UInt8, settings: DESFireFileSettings)]?
+        /// The settings are nil for a kind of file that is not known. Nil if the card needs a key first.
+        package var files: [(number: UInt8, settings: DESFireFileSettings?)]?
     }
 
     package var product: String?
     package var uid: [UInt8]
     package var freeMemory: Int?
     package var keys: Keys?
-    /// Nil if the card wants a key first.
+    /// Nil if the card needs a key first.
     package var applications: [Application]?
 
     /// Reads all that the card shows. The session is that of the card itself, without a key.
@@ -33,8 +33,8 @@ package struct DESFireInspection: Sendable {
     package init(
         of tag: ActivatedTag,
         _ session: inout DESFireSession,
-        _ app: UInt32?,
-        _ key: (number: UInt8, key: DESFireSecret)?
+        app: UInt32? = nil,
+        key: (number: UInt8, key: DESFireSecret)? = nil
     ) async throws(TagError) {
         product = await tag.productName()
         uid = tag.target.identifier
@@ -56,10 +56,12 @@ package struct DESFireInspection: Sendable {
 
     private static func files(
         in session: inout DESFireSession
-    ) async throws(TagError) -> [(number: UInt8, settings: DESFireFileSettings)]? {
+    ) async throws(TagError) -> [(number: UInt8, settings: DESFireFileSettings?)]? {
         guard let numbers = try await shown({ () throws(TagError) in try await session.files() }) else { return nil }
-        var files: [(number: UInt8, settings: DESFireFileSettings)] = []
-        for number in numbers { files.append((number, try await session.settings(of: number))) }
+        var files: [(number: UInt8, settings: DESFireFileSettings?)] = []
+        for number in numbers {
+            files.append((number, try await shown { () throws(TagError) in try await session.settings(of: number) }))
+        }
         return files
     }
 
@@ -68,7 +70,7 @@ package struct DESFireInspection: Sendable {
         [UInt8](bigEndian: Int(application), count: 3).hexText()
     }
 
-    /// Returns nil for what needs a key.
+    /// Returns nil for what needs a key, or what the card does not know.
     fileprivate static func shown<Value>(
         _ body: () async throws(TagError) -> Value
     ) async throws(TagError) -> Value? {
@@ -82,7 +84,7 @@ package struct DESFireInspection: Sendable {
 }
 
 extension DESFireInspection.Keys {
-    /// Reads the settings and the versions of the keys; nil if the card wants a key first.
+    /// Reads the settings and the versions of the keys; nil if the card needs a key first.
     fileprivate init?(of session: inout DESFireSession) async throws(TagError) {
         let settings = try await DESFireInspection.shown { () throws(TagError) in try await session.keySettings() }
         guard let settings else { return nil }
@@ -115,15 +117,17 @@ extension ActivatedTag {
     /// - Parameter version: its answer to GET VERSION, 28 bytes.
     func desfireContents(_ version: [UInt8]) async throws(TagError) -> (DESFireContents, [String]) {
         var session = try await desfire()
-        let found = try await DESFireInspection(of: self, &session, nil, nil)
+        let found = try await DESFireInspection(of: self, &session)
         var contents = DESFireContents(uid: Array(version[14..<21]))
         contents.version = version
         contents.configuration.usesRandomUID = target.identifier.count == 4
+        // What a card does not show is restricted.
+        contents.keySettings = found.keys?.settings ?? 0x09
         if let keys = found.keys {
-            contents.keySettings = keys.settings
             contents.masterKey = .zero(.init(code: keys.kind.rawValue) ?? .des, version: keys.versions.first ?? 0)
         }
         var unread = ["keys"]
+        if contents.generation != .ev1 { unread.append("the signature") }
         if found.applications == nil { unread.append("applications") }
         var room = 0x1_0000
         for application in found.applications ?? [] {
@@ -131,13 +135,19 @@ extension ActivatedTag {
             try await session.select(application.identifier)
             var files: [DESFireFile] = []
             for (number, settings) in application.files ?? [] {
+                guard let settings else {
+                    unread.append("\(name) file \(number)")
+                    continue
+                }
                 room -= settings.byteCount
                 guard room >= 0 else { throw TagError(.badAnswer, "The card claims files of more than 64 kilobytes.") }
-                let data = try await DESFireInspection.shown { () throws(TagError) in try await session.read(number) }
+                let data = try await DESFireInspection.shown { () throws(TagError) in
+                    try await session.read(number, settings)
+                }
                 if data == nil { unread.append("\(name) file \(number)") }
                 files.append(DESFireFile(number, settings, data))
             }
-            if application.files == nil { unread.append("\(name) files") }
+            if application.files == nil { unread.append(name) }
             let keys = application.keys ?? .init(settings: 0x09, kind: .des, versions: [0])
             let copy = DESFireApplication(
                 identifier: application.identifier,
@@ -148,6 +158,7 @@ extension ActivatedTag {
             )
             contents.applications.append(copy.namedForNDEF)
         }
+        if contents.applications.contains(where: { $0.name == nil }) { unread.append("ISO names") }
         if let free = found.freeMemory { contents.freeMemory = free }
         return (contents, unread)
     }
@@ -156,21 +167,22 @@ extension ActivatedTag {
 extension DESFireFile {
     /// - Parameter data: the content as `DESFireSession` reads it; nil if it needs a key.
     fileprivate init(_ number: UInt8, _ settings: DESFireFileSettings, _ data: [UInt8]?) {
+        func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
         let kind: Kind =
             switch settings.kind {
-            case .standard(let size): .standard(data ?? [UInt8](repeating: 0, count: size))
-            case .backup(let size): .backup(data ?? [UInt8](repeating: 0, count: size))
+            case .standard(let size): .standard(data ?? zeros(size))
+            case .backup(let size): .backup(data ?? zeros(size))
             case .value(let lower, let upper, let limitedCredit):
                 .value(
                     lower: lower,
                     upper: upper,
-                    current: data.map { Int32(truncatingIfNeeded: $0.littleEndian(at: 0, count: 4)) } ?? lower,
+                    current: data.map { Int32(truncatingIfNeeded: $0.littleEndian(at: 0, count: 4)) } ?? 0,
                     limitedCredit: limitedCredit
                 )
-            case .linear(let size, let maximum, _):
-                .linearRecords(size: size, maximum: maximum, records: data ?? [])
-            case .cyclic(let size, let maximum, _):
-                .cyclicRecords(size: size, maximum: maximum, records: data ?? [])
+            case .linear(let size, let maximum, let count):
+                .linearRecords(size: size, maximum: maximum, records: data ?? zeros(size * min(count, maximum)))
+            case .cyclic(let size, let maximum, let count):
+                .cyclicRecords(size: size, maximum: maximum, records: data ?? zeros(size * min(count, maximum)))
             }
         self.init(
             number: number,
@@ -178,6 +190,6 @@ extension DESFireFile {
             accessRights: FileAccessRights(rawValue: settings.rights),
             kind: kind
         )
-        isUnread = data == nil
+        isUnread = data == nil && settings.byteCount > 0
     }
 }

@@ -114,7 +114,12 @@ extension ActivatedTag {
         }
         if let version = inspection.card?.version, version.count == 28, version[1] & 0x0F == 0x01 {
             let (card, unread) = try await desfireContents(version)
-            return (.type4(Type4Contents(frontEnd: frontEnd, kind: .desfire(card))), unread)
+            // A message that is in no application of the image is worth more than the rest.
+            let hasMessage = card.applications.contains { $0.files.contains { $0.isoIdentifier != nil } }
+            if hasMessage || inspection.findings.ndefStatus.error != nil {
+                return (.type4(Type4Contents(frontEnd: frontEnd, kind: .desfire(card))), unread)
+            }
+            tag.selectionWasChanged()
         }
         guard inspection.findings.ndefStatus.error == nil else {
             return (.type4(Type4Contents(frontEnd: frontEnd, kind: .unspecified)), ["applications and files"])

@@ -143,6 +143,20 @@ public protocol TypedRecord: Sendable, Hashable {
     func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord
 }
 
+/// A typed record whose kind has one payload format.
+protocol PayloadRecord: TypedRecord {
+    static var kind: RecordKind { get }
+
+    init(_ payload: PayloadReader) throws(NDEFError)
+}
+
+extension PayloadRecord {
+    public init(_ record: NDEFRecord) throws(NDEFError) {
+        guard record.kind == Self.kind else { throw NDEFError(.wrongType) }
+        try self.init(PayloadReader(record))
+    }
+}
+
 extension TypedRecord {
     /// Makes a record without an identifier.
     ///
@@ -231,19 +245,5 @@ extension String {
         } else {
             self = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         }
-    }
-}
-
-/// A typed record whose kind has one payload format.
-protocol PayloadRecord: TypedRecord {
-    static var kind: RecordKind { get }
-
-    init(_ payload: PayloadReader) throws(NDEFError)
-}
-
-extension PayloadRecord {
-    public init(_ record: NDEFRecord) throws(NDEFError) {
-        guard record.kind == Self.kind else { throw NDEFError(.wrongType) }
-        try self.init(PayloadReader(record))
     }
 }

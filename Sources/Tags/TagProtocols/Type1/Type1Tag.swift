@@ -134,7 +134,7 @@ public final class Type1Tag: ForumTag {
 
     package func lock(blocks: ClosedRange<Int>, performs: Bool) async throws(TagError) -> [Int] {
         _ = try await locate()
-        try checkRange(blocks, behind: Type1CapabilityContainer.address / Self.blockSize)
+        try checkBehindContainer(blocks, endingIn: Type1CapabilityContainer.address / Self.blockSize)
         guard blocks.upperBound <= 12 else {
             throw TagError(.unsupported, "Only blocks up to 12 can be locked one by one (NFC Forum T1T 1.2, 4.3).")
         }

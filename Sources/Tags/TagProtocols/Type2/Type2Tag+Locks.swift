@@ -45,7 +45,7 @@ extension Type2Tag {
 
     package func lock(blocks pages: ClosedRange<Int>, performs: Bool) async throws(TagError) -> [Int] {
         _ = try await locate(startingAt: Type2LockBits.staticPage)
-        try checkRange(pages, behind: Self.containerPage)
+        try checkBehindContainer(pages, endingIn: Self.containerPage)
         var fields = [Type2LockBits.ofPage2]
         try await fetch(fields[0].pages)
         let lock = try await certainDynamicLock()

@@ -302,9 +302,11 @@ package struct DESFireFileSettings: Sendable, Hashable {
 }
 
 extension DESFireSession {
-    /// The AIDs of all applications, at most 28 and more on later cards. The card itself must be selected.
+    /// The AIDs of all applications: at most 28, on later cards more. The card itself must be selected.
     package mutating func applications() async throws(TagError) -> [UInt32] {
         let answer = try await send(0x6A)
+        // The memory of the largest card has room for fewer.
+        guard answer.count < 3 * 256 else { throw TagError(.badAnswer, "The card claims more than 255 applications.") }
         return stride(from: 0, to: answer.count / 3 * 3, by: 3).map {
             UInt32(answer.littleEndian(at: $0, count: 3))
         }
@@ -322,7 +324,7 @@ extension DESFireSession {
         settings: UInt8, kind: DESFireSecret.Kind, count: Int
     ) {
         let answer = try await send(0x45)
-        guard answer.count == 2, let kind = DESFireSecret.Kind(rawValue: answer[1] & 0xC0) else {
+        guard answer.count >= 2, let kind = DESFireSecret.Kind(rawValue: answer[1] & 0xC0) else {
             throw TagError(.badAnswer, "The settings of the keys are incomplete.")
         }
         return (answer[0], kind, Int(answer[1] & 0x0F))
@@ -342,14 +344,19 @@ extension DESFireSession {
 
     package mutating func settings(of file: UInt8) async throws(TagError) -> DESFireFileSettings {
         guard let settings = DESFireFileSettings(try await send(0xF5, [file])) else {
-            throw TagError(.badAnswer, "The settings of file \(file) are incomplete.")
+            throw TagError(.unsupported, "File \(file) is of a kind that is not known.")
         }
         return settings
     }
 
     /// Reads a whole file: its bytes, its records from the oldest to the newest, or its value as 4 bytes, low byte first.
-    package mutating func read(_ file: UInt8) async throws(TagError) -> [UInt8] {
-        let settings = try await settings(of: file)
+    ///
+    /// - Parameter settings: the file's settings if they are known.
+    package mutating func read(
+        _ file: UInt8,
+        _ settings: DESFireFileSettings? = nil
+    ) async throws(TagError) -> [UInt8] {
+        let settings = if let settings { settings } else { try await self.settings(of: file) }
         let protection = settings.protection(for: provedKey, 12, 4)
         let number = [UInt8](littleEndian: 0, count: 3)
         switch settings.kind {

@@ -175,7 +175,7 @@ public final class Type5Tag: ForumTag {
     package func lock(blocks: ClosedRange<Int>, performs: Bool) async throws(TagError) -> [Int] {
         _ = try await locate()
         let container = capabilityContainer?.bytes.count ?? 0
-        try checkRange(blocks, behind: (container + blockSize - 1) / blockSize - 1)
+        try checkBehindContainer(blocks, endingIn: (container + blockSize - 1) / blockSize - 1)
         if let size = try await readMemorySize(), blocks.upperBound >= size / blockSize {
             throw TagError(.unsupported, "The tag has blocks 0 to \(size / blockSize - 1).")
         }

@@ -202,6 +202,8 @@ package struct SecretFinder: Sendable, Hashable {
         case 0x20, 0x21, 0x24, 0x25, 0x2C, 0x2D: return [data..<bytes.endIndex]
         // PUT and SET CODE of OATH, also in parts: an account's secret, or the key of a password.
         case 0x01, 0x03: return [data..<bytes.endIndex]
+        // IMPORT and SET MANAGEMENT KEY of PIV on a hardware key.
+        case 0xFE, 0xFF: return [data..<bytes.endIndex]
         default: return []
         }
     }
@@ -284,7 +286,9 @@ package struct SecretFinder: Sendable, Hashable {
         switch (bytes[2], bytes[1]) {
         // Parameters start with a number in NXP's SET PASSWORD and WRITE PASSWORD and in ST's WRITE PASSWORD, PRESENT
         // PASSWORD, KILL and UNTRACEABLE, but not in NXP's DESTROY and ENABLE PRIVACY.
-        case (0x04, 0xB3), (0x04, 0xB4), (0x02, 0xB1), (0x02, 0xB3), (0x02, 0xA6), (0x02, 0xBA):
+        case (0x04, 0xB3), (0x04, 0xB4), (0x02, 0xB1), (0x02, 0xB3), (0x02, 0xA6), (0x02, 0xBA),
+            // WRITE CONFIGURATION of an ICODE DNA, whose keys are there.
+            (0x04, 0xC1):
             return [min(start + 1, bytes.count)..<bytes.count]
         case (0x04, 0xB9), (0x04, 0xBA): return [min(start, bytes.count)..<bytes.count]
         default: return []

@@ -63,7 +63,7 @@ struct DESFireInfoCommand: AsyncParsableCommand {
         let (key, app) = (try key.proof(), key.app?.value)
         let (report, _) = try await source.read(done: "The card was read.") { tag throws(TagError) in
             var session = try await tag.desfire()
-            return try await DESFireInspection(of: tag, &session, app, key)
+            return try await DESFireInspection(of: tag, &session, app: app, key: key)
         }
         printResult(json: json, report.object, report.lines)
     }
@@ -516,6 +516,8 @@ extension DESFireProtection: ExpressibleByArgument {
         guard let protection = protections[argument] else { return nil }
         self = protection
     }
+
+    public var defaultValueDescription: String { name }
 
     /// The word for the protection in options and in JSON.
     var name: String {

@@ -10,7 +10,9 @@ extension DESFireInspection {
             "applications": applications?.map { application -> JSONObject in
                 [
                     "aid": Self.name(application.identifier), "keys": application.keys?.object,
-                    "files": application.files?.map { ["number": Int($0.number)] + $0.settings.object },
+                    "files": application.files?.map {
+                        ["number": Int($0.number)] + ($0.settings?.object ?? ["type": nil])
+                    },
                 ]
             },
         ]
@@ -31,7 +33,7 @@ extension DESFireInspection {
                 lines.append("  its files are listed with its key")
                 continue
             }
-            lines += files.map { "  file \($0.number): \($0.settings.words)" }
+            lines += files.map { "  file \($0.number): \($0.settings?.words ?? "of a kind that is not known")" }
         }
         return lines
     }

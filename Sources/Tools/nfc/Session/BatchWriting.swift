@@ -47,6 +47,9 @@ struct BatchWriting {
             )
         }
         guard lines.count > 1 else { throw CommandFailure("bad-table", "\(path) has no row after its first line.") }
+        guard lines.count <= 100_000 else {
+            throw CommandFailure("bad-table", "\(path) has more than 100,000 rows. Split it.")
+        }
         rows = try lines.dropFirst().enumerated().map { index, fields in
             guard fields.count == header.count else {
                 let message =
@@ -159,7 +162,7 @@ struct BatchWriting {
             await session.signal(isSuccess: false)
             return session.print { error.on(session.readerName).print(json: json) }
         }
-        // An image is a tag only when it is saved.
+        // Saved first: a batch that is killed must not have logged a row that the file lacks.
         session.environment.tagSaver?.save()
         if let failure = session.environment.tagSaver?.failure {
             throw CommandFailure(failure.code.description, failure.reason)

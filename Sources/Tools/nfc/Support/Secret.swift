@@ -15,7 +15,7 @@ enum Secret {
     /// Returns a text, or the content of the file or variable that it names with `file:` or `env:`.
     static func text(_ text: String) throws -> String {
         if let path = text.rest(after: "file:") {
-            return String(decoding: try InputFile.named(path, limit: 4096).readToEnd(), as: UTF8.self)
+            return try decoded(try InputFile.named(path, limit: 4096).readToEnd())
         }
         guard let variable = text.rest(after: "env:") else { return text }
         guard let value = unsafe getenv(variable) else {
@@ -80,11 +80,19 @@ enum Secret {
                 throw CommandFailure(.cancelled, "cancelled", "Cancelled.")
             }
             switch key {
-            case 0x0A, 0x0D: return String(decoding: line, as: UTF8.self)
+            case 0x0A, 0x0D: return try decoded(line)
             case 0x08, 0x7F: _ = line.popLast()
             default: line.append(key)
             }
         }
+    }
+
+    /// Replaced bytes would make a password that no other program sends.
+    private static func decoded(_ bytes: [UInt8]) throws -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandFailure(.usage, "usage", "The password or key is not UTF-8. Write its bytes with hex:.")
+        }
+        return text
     }
 
     private static func failure(_ name: String, _ message: String) -> CommandFailure {

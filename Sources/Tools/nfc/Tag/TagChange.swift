@@ -54,9 +54,10 @@ extension TagDifference {
             let same = zip(difference.old ?? "", difference.new ?? "").prefix { $0 == $1 }.count
             let values = [difference.old, difference.new].map { value -> String in
                 guard let value, !value.isEmpty else { return "none" }
-                // Of bytes the first ones are shown, of many words those around the first difference.
-                let (limit, start) = value.contains(" ") ? (160, max(0, same - 80)) : (40, 0)
+                // Of a long value, the part around the first difference is shown.
+                let limit = value.contains(" ") ? 160 : 40
                 guard value.count > limit else { return value }
+                let start = max(0, same - limit / 2)
                 let part = value.dropFirst(start)
                 return "\(start > 0 ? "…" : "")\(part.prefix(limit))\(part.count > limit ? "…" : "")"
             }

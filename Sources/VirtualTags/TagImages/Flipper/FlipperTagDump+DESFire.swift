@@ -15,7 +15,7 @@ extension FlipperTagDump {
         contents.version = version
         contents.keySettings = try keySettings(fields, "PICC").settings
         contents.masterKey = .zero(.des, version: try fields.byte("PICC Key 0 Version"))
-        let count = try fields.number("Application Count", in: 0...28, default: 0)
+        let count = try fields.number("Application Count", in: 0...255, default: 0)
         if count > 0 {
             let identifiers = try fields.bytes("Application IDs", count: count * 3)
             for index in 0..<count {

@@ -130,8 +130,8 @@ extension JSONImage {
 
     private static func applications(_ fields: JSONFields) throws(TagImageError) -> [DESFireApplication] {
         let objects = fields.object("applications")
-        guard objects.keys.count <= 28 else {
-            throw fields.error(.inconsistent, "applications", "A card has at most 28 applications.")
+        guard objects.keys.count <= 255 else {
+            throw fields.error(.inconsistent, "applications", "A card has at most 255 applications.")
         }
         return try objects.keys.map { key throws(TagImageError) in
             guard let identifier = [UInt8](hexadecimal: key.utf8), identifier.count == 3 else {

@@ -25,7 +25,7 @@ struct ProxmarkDESFire {
         if card.hasValue("Signature") { desfire.signature = try card.bytes("Signature", count: 56) }
         let applications = fields.object("Applications")
         guard applications.keys.count <= 29 else {
-            throw fields.error(.inconsistent, "Applications", "A card has at most 28 applications.")
+            throw fields.error(.inconsistent, "Applications", "A card has at most 255 applications.")
         }
         for key in applications.keys {
             guard let bytes = [UInt8](hexadecimal: key.utf8), bytes.count == 3 else {

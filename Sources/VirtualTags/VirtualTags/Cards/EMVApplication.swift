@@ -43,7 +43,7 @@ struct EMVApplication: StoredApplication {
 
     init(stored: [String: [UInt8]]) { self.stored = stored }
 
-    /// A card without keys, of a dump, has the contactless directory alone.
+    /// A card from a dump has no keys, and only the contactless directory.
     var names: [[UInt8]] {
         [EMVCard.directoryName, stored["aid"] ?? []] + (stored["key"] == nil ? [] : [Self.contactDirectory])
     }

@@ -76,8 +76,8 @@ public struct MIFAREPlusCard: Card {
     public init(_ contents: MIFAREPlusContents) {
         var contents = contents
         // A memory of another length becomes that of the smaller card.
-        if ClassicProduct(memorySize: contents.memory.count) == nil {
-            let size = ClassicProduct.plus2K.memorySize
+        let size = ClassicProduct.plus2K.memorySize
+        if ![size, ClassicProduct.classic4K.memorySize].contains(contents.memory.count) {
             contents.memory = Array((contents.memory + [UInt8](repeating: 0, count: size)).prefix(size))
         }
         self.contents = contents
