@@ -102,7 +102,7 @@ struct NTAG424VerifyCommand: ParsableCommand {
         }
         let start = places.start ?? places.data ?? codePlace
         guard start.lowerBound <= codePlace.lowerBound else {
-            throw CommandFailure(.usage, "usage", "The code comes before the part that it covers. Check --mac-from.")
+            throw CommandFailure("not-genuine", "The code comes before the part that it covers. Check --mac-from.")
         }
         let keys = try keyOptions.keys()
         let found =
@@ -200,7 +200,7 @@ private struct DynamicLink {
     init(_ link: String) throws {
         text = Array(link.prefix { $0 != "#" }.utf8)
         guard let mark = text.firstIndex(of: UInt8(ascii: "?")) else {
-            throw CommandFailure(.usage, "usage", "The link has no parameters, such as ?e=…&c=….")
+            throw CommandFailure("not-genuine", "The link has no parameters, such as ?e=…&c=….")
         }
         for part in text[(mark + 1)...].split(separator: UInt8(ascii: "&")) {
             guard let end = part.firstIndex(of: UInt8(ascii: "=")) else { continue }
@@ -227,15 +227,14 @@ private struct DynamicLink {
     func find(_ name: String?, _ usual: [String]) throws -> Range<Int>? {
         guard let name else { return usual.lazy.compactMap { values[$0] }.first }
         guard let place = values[name] else {
-            throw CommandFailure(.usage, "usage", "The link has no parameter with the name \(name).")
+            throw CommandFailure("not-genuine", "The link has no parameter with the name \(name).")
         }
         return place
     }
 
     static func missing(_ what: String, option: String) -> CommandFailure {
         CommandFailure(
-            .usage,
-            "usage",
+            "not-genuine",
             "No parameter of the link has a usual name for the \(what). Name it: --\(option)"
         )
     }
