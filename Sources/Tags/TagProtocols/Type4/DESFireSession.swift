@@ -21,7 +21,10 @@ package struct DESFireSecret: Sendable, Hashable {
         (self.kind, self.bytes) = (kind, SecretBytes(bytes))
     }
 
-    fileprivate var isSingleDES: Bool { kind == .des && bytes.bytes.prefix(8).elementsEqual(bytes.bytes.suffix(8)) }
+    /// Whether both halves are equal but for the lowest bits, which DES ignores.
+    fileprivate var isSingleDES: Bool {
+        kind == .des && zip(bytes.bytes.prefix(8), bytes.bytes.suffix(8)).allSatisfy { $0 & 0xFE == $1 & 0xFE }
+    }
 
     fileprivate func cipher() throws(CryptographyError) -> BlockCipher {
         kind == .aes ? try .aes(bytes.bytes) : try .des(bytes.bytes)
