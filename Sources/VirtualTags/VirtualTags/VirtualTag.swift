@@ -125,6 +125,9 @@ public enum TornWrite: Sendable, Hashable {
 }
 
 extension TornWrite {
+    /// Whether a unit that is protected against tearing has its new bytes.
+    var keepsNew: Bool { remains(of: [0], under: [1], unit: 1, isProtected: true) == [1] }
+
     /// Returns the memory after a power cut that interrupts programming, which goes unit by unit: new units, then one
     /// unit with bits of both, then old units. If the memory protects its units, no unit is a mixture.
     package func remains(of old: [UInt8], under new: [UInt8], unit: Int, isProtected: Bool = false) -> [UInt8] {

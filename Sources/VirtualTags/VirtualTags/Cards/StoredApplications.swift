@@ -94,7 +94,7 @@ extension StoredApplication {
         var answer = CardAnswer { () throws(CardStatus) in try respond(to: command) }
         answer.isWrite = stored != before
         // A change is all or nothing.
-        if tear?.remains(of: [0], under: [1], unit: 1, isProtected: true) == [0] { stored = before }
+        if tear?.keepsNew == false { stored = before }
         return answer
     }
 

@@ -193,8 +193,7 @@ extension DESFireCard {
         guard !transaction.isEmpty else { throw .noChanges }
         defer { forgetTransaction() }
         guard commits else { return DESFireReply() }
-        let isDone = tear.map { $0.remains(of: [0], under: [1], unit: 1, isProtected: true) == [1] } ?? true
-        if isDone {
+        if tear?.keepsNew ?? true {
             for (index, kind) in transaction { contents.applications[selected].files[index].kind = kind }
         }
         return DESFireReply(programmed: Self.programmingUnit)

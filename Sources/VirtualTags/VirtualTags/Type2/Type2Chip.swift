@@ -300,11 +300,7 @@ extension Type2Chip {
         let sum = contents.counters[Int(address)] + step
         guard sum <= Self.counterLimit else { return .refusal(.authenticationOrCounter) }
         // The counters are protected against tearing: after a power cut they have the old or the new value.
-        switch tear {
-        case .old: break
-        case .mixed(let seed) where seed & 1 == 0: break
-        default: contents.counters[Int(address)] = sum
-        }
+        if tear?.keepsNew ?? true { contents.counters[Int(address)] = sum }
         return .programmed
     }
 
@@ -355,7 +351,8 @@ extension Type2Chip {
         guard let page = page(address), isWritable(page) else { return .refusal(.argument) }
         let old = Array(contents.memory[(page * 4)..<(page * 4 + 4)])
         guard let new = bytesAfterWriting(bytes, over: old, page: page) else { return .refusal(.argument) }
-        program(page, old: old, new: new)
+        let isProtected = page == 2 || page == 3 || page == product.dynamicLock?.page
+        contents.memory.program(new, at: page * 4, tear: tear, unit: 4, isProtected: isProtected)
         if !product.locksAtActivation { latchLocks() }
         return .programmed
     }
@@ -421,27 +418,6 @@ extension Type2Chip {
         let next = value == 0 ? written : value + (written & 0x0F)
         guard next <= 0xFFFF else { return nil }
         return [UInt8(next & 0xFF), UInt8(next >> 8), old[2], old[3]]
-    }
-
-    /// Programs a page, or the part of it that a power cut allows.
-    private mutating func program(_ page: Int, old: [UInt8], new: [UInt8]) {
-        var result = new
-        switch tear {
-        case nil, .new: break
-        case .old: result = old
-        case .mixed(let seed):
-            var random = SplitMix64(seed: seed)
-            if page == 2 || page == 3 || page == product.dynamicLock?.page {
-                result = random.next() & 1 == 0 ? old : new
-            } else {
-                let mask = random.next()
-                for index in 0..<4 {
-                    let byte = UInt8(truncatingIfNeeded: mask >> (index * 8))
-                    result[index] = (old[index] & ~byte) | (new[index] & byte)
-                }
-            }
-        }
-        contents.memory.replaceSubrange((page * 4)..<(page * 4 + 4), with: result)
     }
 
     mutating func latchLocks() {

@@ -219,7 +219,8 @@ struct FeliCaLiteSChip: FeliCaChip {
             return CardAnswer(.success)
         }
         if let error = refusal(block, data, hasCode: hasCode) { throw .block(0, error) }
-        if tear.map(Self.keepsNew) ?? true {
+        // The chip writes a block completely or not at all.
+        if tear?.keepsNew ?? true {
             store(data, in: block)
             count(block, data)
         }
@@ -245,11 +246,6 @@ struct FeliCaLiteSChip: FeliCaChip {
         } else {
             contents.writeCounter = min(contents.writeCounter + 1, counterLimit)
         }
-    }
-
-    /// Returns whether a power cut leaves the new data. The chip writes a block completely or not at all.
-    private static func keepsNew(_ tear: TornWrite) -> Bool {
-        tear.remains(of: [0], under: [1], unit: 1, isProtected: true) == [1]
     }
 
     /// Returns the error for a block that may not be written; nil if it may be.

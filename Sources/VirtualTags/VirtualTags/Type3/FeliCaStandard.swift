@@ -280,18 +280,8 @@ struct FeliCaStandardChip: FeliCaChip {
                 )
             }
         }
-        if tear.map(Self.keepsNew) ?? true { contents.systems[index] = written }
+        if tear?.keepsNew ?? true { contents.systems[index] = written }
         return CardAnswer(.success, workTime: Self.programmingTime * list.elements.count, isWrite: true)
-    }
-
-    private static func keepsNew(_ tear: TornWrite) -> Bool {
-        switch tear {
-        case .old: return false
-        case .new: return true
-        case .mixed(let seed):
-            var random = SplitMix64(seed: seed)
-            return random.next() & 1 == 0
-        }
     }
 
     /// Returns whether the attribute is 0C to 0F: block 0 is the newest record, and a write shifts the others.
