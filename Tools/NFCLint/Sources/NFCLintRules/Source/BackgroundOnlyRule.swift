@@ -21,14 +21,8 @@ extension Rule {
             )
         ],
         good: [
-            .delegate(
+            .scanning(
                 """
-                func scan() {
-                    guard NFCNDEFReaderSession.readingAvailable else { return }
-                    session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                    session?.alertMessage = "Hold your iPhone near the badge."
-                    session?.begin()
-                }
                 func handle(_ activity: NSUserActivity) { show(activity.ndefMessagePayload.records) }
                 """
             )

@@ -51,14 +51,8 @@ extension Rule {
                 """
             ),
             .ending("self.session = nil"),
-            .delegate(
+            .scanning(
                 """
-                func scan() {
-                    guard NFCNDEFReaderSession.readingAvailable else { return }
-                    session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                    session?.alertMessage = "Hold your iPhone near the badge."
-                    session?.begin()
-                }
                 func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) { finish() }
                 func finish() { session = nil }
                 """

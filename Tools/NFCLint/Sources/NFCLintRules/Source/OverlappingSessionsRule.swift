@@ -13,14 +13,8 @@ extension Rule {
             """,
         fix: "Invalidate the first session, and begin the next one a few seconds after didInvalidateWithError.",
         bad: [
-            .delegate(
+            .scanning(
                 """
-                func scan() {
-                    guard NFCNDEFReaderSession.readingAvailable else { return }
-                    session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                    session?.alertMessage = "Hold your iPhone near the badge."
-                    session?.begin()
-                }
                 func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
                     scan()
                 }
@@ -52,14 +46,8 @@ extension Rule {
             ),
         ],
         good: [
-            .delegate(
+            .scanning(
                 """
-                func scan() {
-                    guard NFCNDEFReaderSession.readingAvailable else { return }
-                    session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                    session?.alertMessage = "Hold your iPhone near the badge."
-                    session?.begin()
-                }
                 func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
                     session.invalidate()
                 }

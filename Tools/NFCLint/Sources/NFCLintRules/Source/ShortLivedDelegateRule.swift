@@ -30,18 +30,7 @@ extension Rule {
                 """
             ),
         ],
-        good: [
-            .delegate(
-                """
-                func scan() {
-                    guard NFCNDEFReaderSession.readingAvailable else { return }
-                    session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                    session?.alertMessage = "Hold your iPhone near the badge."
-                    session?.begin()
-                }
-                """
-            )
-        ],
+        good: [.messageReader],
         check: { unit, findings in
             for creation in unit.ownCreations where creation.kind != .payment {
                 guard let delegate = creation.delegate?.core else { continue }

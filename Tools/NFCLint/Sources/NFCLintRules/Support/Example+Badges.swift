@@ -105,16 +105,13 @@ extension Example {
         )
     }
 
+    /// A class that scans for messages, with these other members.
+    static func scanning(_ members: String) -> Example { delegate("\(scan)\n\(members)") }
+
     /// A class that scans for messages, with these statements for the end of a session.
     static func ending(_ statements: String) -> Example {
-        delegate(
+        scanning(
             """
-            func scan() {
-                guard NFCNDEFReaderSession.readingAvailable else { return }
-                session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
-                session?.alertMessage = "Hold your iPhone near the badge."
-                session?.begin()
-            }
             func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
                 \(statements.replacing("\n", with: "\n    "))
             }
@@ -123,8 +120,9 @@ extension Example {
     }
 
     /// A class that scans for messages, and shows instructions.
-    static let messageReader = delegate(
-        """
+    static let messageReader = delegate(scan)
+
+    private static let scan = """
         func scan() {
             guard NFCNDEFReaderSession.readingAvailable else { return }
             session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: false)
@@ -132,7 +130,6 @@ extension Example {
             session?.begin()
         }
         """
-    )
 
     /// The entitlements of an app that reads tags.
     static let tagFormat = formats("TAG")
