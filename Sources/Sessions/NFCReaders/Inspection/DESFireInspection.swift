@@ -102,8 +102,7 @@ extension ActivatedTag {
         _ application: UInt32? = nil,
         _ key: (number: UInt8, key: DESFireSecret)? = nil
     ) async throws(TagError) -> DESFireSession {
-        guard let card = try ndef as? Type4Tag, let version = try await card.readVersion(),
-            version.hardware[1] & 0x0F == 0x01
+        guard let card = try ndef as? Type4Tag, try await card.readVersion()?.isDESFire == true
         else { throw TagError(.unsupported, "This tag is not a MIFARE DESFire EV1 or later.") }
         card.selectionWasChanged()
         var session = DESFireSession(card.link)
@@ -113,13 +112,11 @@ extension ActivatedTag {
     }
 
     /// Reads what a DESFire shows without a key, and what it does not show, in words.
-    ///
-    /// - Parameter version: its answer to GET VERSION, 28 bytes.
-    func desfireContents(_ version: [UInt8]) async throws(TagError) -> (DESFireContents, [String]) {
+    func desfireContents(_ version: DESFireVersion) async throws(TagError) -> (DESFireContents, [String]) {
         var session = try await desfire()
         let found = try await DESFireInspection(of: self, &session)
-        var contents = DESFireContents(uid: Array(version[14..<21]))
-        contents.version = version
+        var contents = DESFireContents(uid: version.uid)
+        contents.version = version.bytes
         contents.configuration.usesRandomUID = target.identifier.count == 4
         // What a card does not show is restricted.
         contents.keySettings = found.keys?.settings ?? 0x09

@@ -112,7 +112,9 @@ extension ActivatedTag {
             frontEnd = .nfcA(uid: target.uid, atqa: target.atqa, sak: target.sak ?? 0x20, ats: ats)
         default: throw TagError(.unsupported, "The reader does not report the UID, which an image needs.")
         }
-        if let version = inspection.card?.version, version.count == 28, version[1] & 0x0F == 0x01 {
+        if let version = inspection.card?.version.flatMap(DESFireVersion.init), version.isDESFire,
+            version.production.count == 7
+        {
             let (card, unread) = try await desfireContents(version)
             // A message that is in no application of the image is worth more than the rest.
             let hasMessage = card.applications.contains { $0.files.contains { $0.isoIdentifier != nil } }

@@ -177,6 +177,9 @@ public struct DESFireVersion: Sendable, Hashable {
     /// All bytes of the answer.
     package var bytes: [UInt8] { hardware + software + uid + production }
 
+    /// Whether the card is a MIFARE DESFire.
+    package var isDESFire: Bool { hardware[1] & 0x0F == 0x01 }
+
     /// Requests the version with the command wrapped in APDUs; nil when the card does not know it. The selected
     /// application stays selected.
     ///

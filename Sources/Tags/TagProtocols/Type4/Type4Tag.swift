@@ -208,8 +208,7 @@ public final class Type4Tag: ForumTag {
             guard error.code == .noCapabilityContainer else { throw error }
         }
         selectionWasChanged()
-        guard let version = try await DESFireVersion.read(from: link), version.hardware[1] & 0x0F == 0x01,
-            version.hardware[3] >= 1
+        guard let version = try await DESFireVersion.read(from: link), version.isDESFire, version.hardware[3] >= 1
         else { throw TagError(.unsupported, "Only MIFARE DESFire EV1 and later can be formatted without a key.") }
         // Sizes for cards of 2K, 4K and 8K. The largest leaves some bytes for the card's own data.
         let size = version.storageSize >= 8192 ? 0x1E00 : min(0x1000, version.storageSize)
